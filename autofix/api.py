@@ -24,8 +24,7 @@ from autofix.render import Snapshot, answers, catalogue
 from autofix.render.answers import Answer, Change, Culprit, Doubt, Failure, Finding, Findings, Fix, Suspicion
 from autofix.search import registry
 from autofix.target import targets
-from autofix.target.offered import OfferError, patched, replaced
-from autofix.target.since import since
+from autofix.target.offered import OfferError, patched, replaced, since
 
 __all__ = [
     "Answer", "Change", "Culprit", "Doubt", "Failure", "Finding", "Findings", "Fix", "Options", "Session", "Stop",

@@ -26,8 +26,6 @@ WHY = "{path} is computed anew where it is read, from the parameters as they are
 
 
 class AttributeMadeOnce(Rule):
-    """Compute an attribute where it is read."""
-
     code, name = "AG209", "attribute-made-once"
     title = "Compute it anew where it is read"
     causes = frozenset({Cause.FREED_GRAPH, Cause.SAVED_TENSOR_MODIFIED})

@@ -27,8 +27,6 @@ WHY = "One backward gives each parameter its gradient; then each optimizer steps
 
 
 class BackwardForEachOptimizer(Rule):
-    """Go backward once for all optimizers."""
-
     code, name = "AG217", "backward-for-each-optimizer"
     title = "Go backward once, before all steps"
     causes = frozenset({Cause.FREED_GRAPH, Cause.SAVED_TENSOR_MODIFIED})

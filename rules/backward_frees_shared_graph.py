@@ -31,8 +31,6 @@ WHY = "The earlier backward keeps the graph, so that the later one finds the sha
 
 
 class BackwardFreesSharedGraph(Rule):
-    """Keep the graph in the backward that would free it."""
-
     code, name = "AG201", "backward-frees-shared-graph"
     title = "Keep the graph with retain_graph=True"
     causes = frozenset({Cause.FREED_GRAPH})

@@ -32,8 +32,6 @@ LEFT_OUT = "Leave out the second backward"
 
 
 class BackwardThroughTheCut(Rule):
-    """Cut the graph at the tensor that both parts go backward from."""
-
     code, name = "AG214", "backward-through-the-cut"
     title = "Make the tensor a leaf at the cut"
     causes = frozenset({Cause.FREED_GRAPH})
@@ -168,7 +166,7 @@ loss.backward()
                 return
             function = source.function(root)
             scope = _class(source, function) if path.startswith("self.") else function or source.tree
-            bound = [one for one in names.assignments(source, path) if scope is not None and _within(scope, one)]
+            bound = [one for one in names.assignments(source, path) if scope is not None and one in ast.walk(scope)]
             if len(bound) == 1 and isinstance(bound[0], ast.Assign) and scope is not None:
                 if edits := leaves.under_own_name(source, scope, bound[0], path, root):
                     yield self.propose(edits, WHY, later=2)
@@ -218,10 +216,6 @@ def _class(source: Source, node: ast.AST | None) -> ast.AST | None:
     while node is not None and not isinstance(node, ast.ClassDef):
         node = source.parent(node)
     return node
-
-
-def _within(scope: ast.AST, node: ast.AST) -> bool:
-    return any(one is node for one in ast.walk(scope))
 
 
 def _reads_gradient(source: Source, function: calls.Function) -> bool:

@@ -29,8 +29,6 @@ _PLACE = 1
 
 
 class BornFrozen(Rule):
-    """Let the tables learn that an optimizer owns."""
-
     code, name = "AG422", "born-frozen"
     title = "Let the table learn"
     causes = frozenset({Cause.NO_GRAPH})

@@ -24,8 +24,6 @@ WHY = "What the context keeps is made anew in each pass, of the parameters as th
 
 
 class CachedAroundUpdates(Rule):
-    """Enter a context that keeps values of parameters in each pass."""
-
     code, name = "AG207", "cached-around-updates"
     title = "Enter the context in each pass"
     causes = frozenset({Cause.FREED_GRAPH, Cause.SAVED_TENSOR_MODIFIED})

@@ -26,8 +26,6 @@ WHY_TARGET = "A target is a constant of every loss that is held against it."
 
 
 class CollectedWithGradient(Rule):
-    """Collect without gradient what several passes train on."""
-
     code, name = "AG206", "collected-with-gradient"
     title = "Collect it under torch.no_grad()"
     causes = frozenset({Cause.FREED_GRAPH, Cause.SAVED_TENSOR_MODIFIED})

@@ -32,8 +32,6 @@ WHY_SHALLOW = "The copy shares what the object holds, and what it is given itsel
 
 
 class CopiedWithGraph(Rule):
-    """Copy the values without the graph."""
-
     code, name = "AG418", "copied-with-graph"
     title = "Detach the kept result before the copy"
     causes = frozenset({Cause.CONVERSION})

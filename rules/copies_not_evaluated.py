@@ -37,8 +37,6 @@ WHY_COPY = "The result then comes from the parameters of {copies}, by which it i
 
 
 class CopiesNotEvaluated(Rule):
-    """Compute with the copies that are differentiated."""
-
     code, name = "AG307", "copies-not-evaluated"
     title = "Evaluate the module with its copies"
     causes = frozenset({Cause.UNUSED_INPUT})

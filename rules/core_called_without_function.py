@@ -29,8 +29,6 @@ _MAKES = ("tensor", "as_tensor", "from_numpy", "Tensor", "FloatTensor", "DoubleT
 
 
 class CoreCalledWithoutFunction(Rule):
-    """Call the Function that has a backward."""
-
     code, name = "AG420", "core-called-without-function"
     title = "Call the Function that has a backward for it"
     causes = frozenset({Cause.NO_GRAPH, Cause.CONVERSION})

@@ -31,8 +31,6 @@ INSTEAD = "Use what is computed here, with the graph of what goes in"
 
 
 class CutValueUsedAgain(Rule):
-    """Compute it of what goes in as it is, with its graph."""
-
     code, name = "AG215", "cut-value-used-again"
     title = "Compute it again where it is used, with the graph of what goes in"
     causes = frozenset({Cause.FREED_GRAPH, Cause.SAVED_TENSOR_MODIFIED})

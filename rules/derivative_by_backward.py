@@ -29,8 +29,6 @@ _NUMBERS = (*vocabulary.DETACHED, "data", "numpy", "detach_")
 
 
 class DerivativeByBackward(Rule):
-    """Take a derivative with its graph where a loss is made of it."""
-
     code, name = "AG411", "derivative-by-backward"
     title = "Take the derivative with its graph"
     causes = frozenset({Cause.FREED_GRAPH, Cause.NO_GRAPH, Cause.NONLEAF_GRADIENT})

@@ -32,8 +32,6 @@ _BEFORE = vocabulary.GRAD.index("create_graph")
 
 
 class DerivativeWithoutGraph(Rule):
-    """Give the derivative a graph."""
-
     code, name = "AG407", "derivative-without-graph"
     title = "Give the derivative a graph"
     causes = frozenset({Cause.NO_GRAPH, Cause.DIFFERENTIATED_ONCE, Cause.UNUSED_INPUT})

@@ -33,8 +33,6 @@ _DEEPEST = 3
 
 
 class FilledInCheckpoint(Rule):
-    """Fill it before the checkpoint."""
-
     code, name = "AG419", "filled-in-checkpoint"
     title = "Fill it before the checkpoint"
     causes = frozenset({Cause.RECOMPUTED_OTHERWISE})

@@ -25,8 +25,6 @@ WHY = "Without the flag {name} is no leaf: it may be written, and gradients flow
 
 
 class FilledLeaf(Rule):
-    """Make what is filled without a gradient of its own."""
-
     code, name = "AG313", "filled-leaf"
     title = "Make the tensor without requires_grad"
     causes = frozenset({Cause.LEAF_MODIFIED})

@@ -25,8 +25,6 @@ WHY = "The module computes this tensor anew in each forward; the parameter behin
 
 
 class FlagOfComputedWeight(Rule):
-    """Freeze the parameter from which the weight is computed."""
-
     code, name = "AG315", "flag-of-computed-weight"
     title = "Freeze the parameter behind the computed one"
     causes = frozenset({Cause.NONLEAF_GRADIENT})

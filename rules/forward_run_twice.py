@@ -30,8 +30,6 @@ _TWO = 2
 
 
 class ForwardRunTwice(Rule):
-    """Run the forward once for both losses."""
-
     code, name = "AG107", "forward-run-twice"
     title = "Run the forward once"
     causes = frozenset({Cause.SAVED_TENSOR_MODIFIED})

@@ -62,8 +62,6 @@ _WAYS = (
 
 
 class FrozenWithTheRest(Rule):
-    """Let the part train that is meant to."""
-
     code, name = "AG417", "frozen-with-the-rest"
     title = "Let the part train that is meant to"
     causes = frozenset({Cause.NO_GRAPH})
@@ -199,15 +197,13 @@ with torch.no_grad():
         """The part given to an optimizer, or put in anew before the freeze, trains after it."""
         statement = source.statement(node)
         loop = source.parent(statement)
-        frozen = loop.iter if isinstance(loop, ast.For) else node
-        whole = calls.owner(frozen)
+        whole = calls.owner(loop.iter if isinstance(loop, ast.For) else node)
         if not whole:
             raise Declined("what was frozen has no name")
         after = loop if isinstance(loop, ast.For) else statement
         parts = dict.fromkeys([*_optimized(source, whole), *_replaced(source, after, whole)])
         for part in parts:
-            line = f"{whole}{part}.requires_grad_(True)"
-            edits = insert_after(source, after, [line])
+            edits = insert_after(source, after, [f"{whole}{part}.requires_grad_(True)"])
             yield self.propose(edits, WHY_HEAD)
         for other, behind in _earlier(source, after):
             if _replacement(other, whole):

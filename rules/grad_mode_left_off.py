@@ -24,8 +24,6 @@ WHY_OFF = "The forward that backward goes through records its graph."
 
 
 class GradModeLeftOff(Rule):
-    """Switch gradients on where the loss is made."""
-
     code, name = "AG402", "grad-mode-left-off"
     title = "Switch gradients on again"
     causes = frozenset({Cause.NO_GRAPH})

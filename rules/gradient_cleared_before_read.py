@@ -28,8 +28,6 @@ WHY_LATER = "Gradients are cleared when nothing reads them any more."
 
 
 class GradientClearedBeforeRead(Rule):
-    """Clear gradients before the next backward, not before they are read."""
-
     code, name = "AG311", "gradient-cleared-before-read"
     title = "Clear the gradients before the backward that makes new ones"
     causes = frozenset({Cause.GRADIENT_NONE})

@@ -27,8 +27,6 @@ WHY_RETAIN = "A result keeps its gradient only where it is asked to."
 
 
 class GradientOfResult(Rule):
-    """Ask a result for its gradient, or let the gradient arrive in a leaf."""
-
     code, name = "AG309", "gradient-of-result"
     title = "Ask the result to keep its gradient"
     causes = frozenset({Cause.NONLEAF_GRADIENT})

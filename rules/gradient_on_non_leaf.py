@@ -42,8 +42,6 @@ _DEEPEST = 3
 
 
 class GradientOnNonLeaf(Rule):
-    """Make a leaf of the tensor whose gradient is asked for."""
-
     code, name = "AG302", "gradient-on-non-leaf"
     title = "Let the gradient begin where the value is complete"
     causes = frozenset({Cause.NONLEAF_GRADIENT})

@@ -29,8 +29,6 @@ WHY_ZEROS = "A parameter that no backward has reached counts as zeros, and each 
 
 
 class GradientStillNone(Rule):
-    """Take a gradient that is still None for zero."""
-
     code, name = "AG305", "gradient-still-none"
     title = "Set the gradient where there is none to add to"
     causes = frozenset({Cause.GRADIENT_NONE})

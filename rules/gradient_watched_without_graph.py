@@ -27,8 +27,6 @@ _USUAL = "a gradient comes only to what has a graph: keep or watch it where x.re
 
 
 class GradientWatchedWithoutGraph(Rule):
-    """Keep or watch a gradient only where one comes."""
-
     code, name = "AG314", "gradient-watched-without-graph"
     title = "Keep or watch the gradient only where one comes"
     causes = frozenset({Cause.HOOK_REFUSED})

@@ -24,8 +24,6 @@ WHY = "The backward then gives one gradient for each argument of its forward, an
 
 
 class GradientsMiscounted(Rule):
-    """Give None for each argument that needs no gradient."""
-
     code, name = "AG308", "gradients-miscounted"
     title = "Return None for what needs no gradient"
     causes = frozenset({Cause.GRADIENTS_MISCOUNTED})

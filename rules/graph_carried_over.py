@@ -28,8 +28,6 @@ WHY = "What reads {path} later gets its value, and no backward goes on into the 
 
 
 class GraphCarriedOver(Rule):
-    """Detach the state where one iteration hands it to the next."""
-
     code, name = "AG203", "graph-carried-over"
     title = "Cut the graph where the state is kept"
     causes = frozenset({Cause.FREED_GRAPH, Cause.SAVED_TENSOR_MODIFIED})

@@ -29,8 +29,6 @@ WHY = "{path} is computed anew in each iteration, from the parameters as they ar
 
 
 class GraphMadeOnce(Rule):
-    """Compute in the loop what was computed once."""
-
     code, name = "AG204", "graph-made-once"
     title = "Compute it anew in each iteration"
     causes = frozenset({Cause.FREED_GRAPH, Cause.SAVED_TENSOR_MODIFIED})

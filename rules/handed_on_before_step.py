@@ -25,8 +25,6 @@ WHY = "The next pass is handed {path} as the parameters give it after the step, 
 
 
 class HandedOnBeforeStep(Rule):
-    """Compute again after the step what is handed to the next pass."""
-
     code, name = "AG212", "handed-on-before-step"
     title = "Compute it again where it is handed on"
     causes = frozenset({Cause.SAVED_TENSOR_MODIFIED})

@@ -28,8 +28,6 @@ _MADE = "what is trained, or kept for a graph, is made under torch.no_grad() ins
 
 
 class InferenceTensor(Rule):
-    """Switch gradients off by no_grad."""
-
     code, name = "AG423", "inference-tensor"
     title = "Switch gradients off by no_grad"
     causes = frozenset({Cause.INFERENCE_TENSOR})

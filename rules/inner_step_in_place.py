@@ -27,8 +27,6 @@ WHY = "{name} holds new tensors that gradients flow through; the leaves that it 
 
 
 class InnerStepInPlace(Rule):
-    """Give the list new tensors."""
-
     code, name = "AG312", "inner-step-in-place"
     title = "Put new tensors into the list"
     causes = frozenset({Cause.LEAF_MODIFIED})

@@ -37,8 +37,6 @@ _ALIASES = {"hardtanh": ("hardtanh", "relu6"), "elu": ("elu", "celu", "selu"), "
 
 
 class InplaceOnSavedTensor(Rule):
-    """Rebind instead of writing in place."""
-
     code, name = "AG101", "inplace-on-saved-tensor"
     title = "Rebind to a new tensor instead of writing in place"
     causes = frozenset({Cause.SAVED_TENSOR_MODIFIED})

@@ -26,8 +26,6 @@ WHY = "Each pass begins with what was put there before the first one, and no lon
 
 
 class InputOverwritten(Rule):
-    """Keep the input that a pass overwrites."""
-
     code, name = "AG211", "input-overwritten"
     title = "Keep the input under its name"
     causes = frozenset({Cause.FREED_GRAPH, Cause.SAVED_TENSOR_MODIFIED})

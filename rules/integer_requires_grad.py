@@ -24,8 +24,6 @@ WHY = "The same values as floating point numbers can have a gradient."
 
 
 class IntegerRequiresGrad(Rule):
-    """Write the values as floating point numbers."""
-
     code, name = "AG406", "integer-requires-grad"
     title = "Make the tensor of floating point numbers"
     causes = frozenset({Cause.NO_GRAPH})

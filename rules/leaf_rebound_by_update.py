@@ -33,8 +33,6 @@ WHY = "The update changes the values of the same leaf, which keeps receiving its
 
 
 class LeafReboundByUpdate(Rule):
-    """Write the update into the leaf."""
-
     code, name = "AG303", "leaf-rebound-by-update"
     title = "Update the leaf under torch.no_grad()"
     causes = frozenset({Cause.NONLEAF_GRADIENT, Cause.NO_GRAPH, Cause.FREED_GRAPH})

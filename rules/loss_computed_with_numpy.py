@@ -36,8 +36,6 @@ Loss = tuple[Source, calls.Function | ast.Module, tuple[ast.expr, ...]]
 
 
 class LossComputedWithNumpy(Rule):
-    """Compute it in torch."""
-
     code, name = "AG410", "loss-computed-with-numpy"
     title = "Compute it with torch instead of numpy"
     causes = frozenset({Cause.NO_GRAPH, Cause.CONVERSION})

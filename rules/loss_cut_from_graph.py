@@ -52,8 +52,6 @@ _BEGUN = (
 
 
 class LossCutFromGraph(Rule):
-    """Keep the tensors, and with them their graph."""
-
     code, name = "AG401", "loss-cut-from-graph"
     title = "Keep the tensor instead of a value without a graph"
     causes = frozenset({Cause.NO_GRAPH, Cause.UNUSED_INPUT})

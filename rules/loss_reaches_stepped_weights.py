@@ -28,8 +28,6 @@ WHY = "The backward leaves out the weights that were stepped since the forward; 
 
 
 class LossReachesSteppedWeights(Rule):
-    """Let a backward reach only what is stepped next."""
-
     code, name = "AG108", "loss-reaches-stepped-weights"
     title = "Let the backward reach only what is stepped next"
     causes = frozenset({Cause.SAVED_TENSOR_MODIFIED})

@@ -35,8 +35,6 @@ _AGAIN = ("items", "values", "keys", "zip", "enumerate", "range", "parameters")
 
 
 class LossesSteppedInTurn(Rule):
-    """Let all losses go backward before the first step."""
-
     code, name = "AG103", "losses-stepped-in-turn"
     title = "Step after all backwards"
     causes = frozenset({Cause.SAVED_TENSOR_MODIFIED})

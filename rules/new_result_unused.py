@@ -26,8 +26,6 @@ WHY = "The loss is made of what was just computed, with a graph of its own."
 
 
 class NewResultUnused(Rule):
-    """Make the loss of the new result."""
-
     code, name = "AG216", "new-result-unused"
     title = "Use the new result"
     causes = frozenset({Cause.FREED_GRAPH, Cause.SAVED_TENSOR_MODIFIED})

@@ -29,8 +29,6 @@ _DEEPEST = 3
 
 
 class NonscalarBackward(Rule):
-    """Say how the values of a loss are put together."""
-
     code, name = "AG403", "nonscalar-backward"
     title = "Reduce the loss to one number"
     causes = frozenset({Cause.NONSCALAR_BACKWARD})

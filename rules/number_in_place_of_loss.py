@@ -24,8 +24,6 @@ _MAKING = ("tensor", "zeros", "ones", "full", "new_tensor", "new_zeros", "new_on
 
 
 class NumberInPlaceOfLoss(Rule):
-    """Let backward pass where a loss is a number."""
-
     code, name = "AG421", "number-in-place-of-loss"
     title = "Let the number be a leaf"
     causes = frozenset({Cause.NO_GRAPH})

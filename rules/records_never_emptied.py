@@ -37,8 +37,6 @@ WHY = "The next pass begins with empty {paths}, and its loss reaches only what i
 
 
 class RecordsNeverEmptied(Rule):
-    """Empty what collects records after the step that used them."""
-
     code, name = "AG205", "records-never-emptied"
     title = "Empty the records after the step"
     causes = frozenset({Cause.FREED_GRAPH, Cause.SAVED_TENSOR_MODIFIED})

@@ -38,8 +38,6 @@ _CHECKPOINTS = ("utils.checkpoint.checkpoint", "utils.checkpoint.checkpoint_sequ
 
 
 class ReentrantCheckpoint(Rule):
-    """Checkpoint without reentrance."""
-
     code, name = "AG412", "reentrant-checkpoint"
     title = "Checkpoint without reentrance"
     causes = frozenset({Cause.NO_GRAPH, Cause.CHECKPOINT_REFUSED, Cause.RECOMPUTED_OTHERWISE, Cause.REDUCER_REFUSED})

@@ -28,8 +28,6 @@ WHY = "The optimizer moves the leaf, and the result is computed from it in every
 
 
 class ResultGivenToOptimizer(Rule):
-    """Give the optimizer the leaf behind a result."""
-
     code, name = "AG304", "result-given-to-optimizer"
     title = "Optimize the leaf that it was made of"
     causes = frozenset({Cause.NONLEAF_GRADIENT})

@@ -25,8 +25,6 @@ WHY = "The result is a tensor of its own, with the graph of what it was computed
 
 
 class ResultIntoGivenMemory(Rule):
-    """Take the result as a new tensor."""
-
     code, name = "AG106", "result-into-given-memory"
     title = "Take the result as a new tensor"
     causes = frozenset({Cause.OUT_REFUSED})

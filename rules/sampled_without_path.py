@@ -24,8 +24,6 @@ WHY = "The draw then depends on the parameters of its distribution, and the loss
 
 
 class SampledWithoutPath(Rule):
-    """Draw so that the loss knows how the draw depends on its distribution."""
-
     code, name = "AG414", "sampled-without-path"
     title = "Draw along a path"
     causes = frozenset({Cause.NO_GRAPH})

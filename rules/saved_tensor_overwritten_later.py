@@ -32,8 +32,6 @@ _MOST, _DEEPEST = 4, 2
 
 
 class SavedTensorOverwrittenLater(Rule):
-    """Give the operation, or the write, a copy of its own."""
-
     code, name = "AG104", "saved-tensor-overwritten-later"
     title = "Use a copy of what is overwritten later"
     causes = frozenset({Cause.SAVED_TENSOR_MODIFIED})

@@ -26,8 +26,6 @@ WHY = "One step at the solution is recorded, and through it the loss reaches the
 
 
 class SolvedWithoutTape(Rule):
-    """Compute the solution once more with gradients."""
-
     code, name = "AG415", "solved-without-tape"
     title = "Apply it once more with gradients"
     causes = frozenset({Cause.NO_GRAPH, Cause.HOOK_REFUSED})

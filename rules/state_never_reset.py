@@ -27,8 +27,6 @@ WHY_ELSEWHERE = "Each pass begins with {start}, as the loop in line {line} of {f
 
 
 class StateNeverReset(Rule):
-    """Let each pass begin with its start."""
-
     code, name = "AG213", "state-never-reset"
     title = "Begin each pass anew"
     causes = frozenset({Cause.FREED_GRAPH, Cause.SAVED_TENSOR_MODIFIED})

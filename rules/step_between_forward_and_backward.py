@@ -41,8 +41,6 @@ _DETACH = ".detach()"
 
 
 class StepBetweenForwardAndBackward(Rule):
-    """Bring the step and the backward that needs the old parameters into order."""
-
     code, name = "AG102", "step-between-forward-and-backward"
     title = "Compute after the step what the later backward needs"
     causes = frozenset({Cause.SAVED_TENSOR_MODIFIED})

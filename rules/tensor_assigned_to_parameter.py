@@ -30,8 +30,6 @@ WHY_PARAMETER = "The module gets a parameter that starts from this value."
 
 
 class TensorAssignedToParameter(Rule):
-    """Give the value a name of its own, or write it to the parameter."""
-
     code, name = "AG306", "tensor-assigned-to-parameter"
     title = "Give the value of this pass a name of its own"
     causes = frozenset({Cause.PARAMETER_ASSIGNED})

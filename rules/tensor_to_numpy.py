@@ -32,8 +32,6 @@ _SIMPLE = (ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return)
 
 
 class TensorToNumpy(Rule):
-    """Detach where the graph cannot follow."""
-
     code, name = "AG404", "tensor-to-numpy"
     title = "Detach the tensor where it is handed over"
     causes = frozenset({Cause.CONVERSION})

@@ -30,8 +30,6 @@ WHY = "torch joins the tensors, and what goes on from here knows what it was com
 
 
 class TensorsJoinedByNumpy(Rule):
-    """Join them with torch."""
-
     code, name = "AG416", "tensors-joined-by-numpy"
     title = "Join the tensors with torch instead of numpy"
     causes = frozenset({Cause.CONVERSION})

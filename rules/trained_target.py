@@ -30,8 +30,6 @@ _FACTS = ("loss-trains-target", "weight-has-graph")
 
 
 class TrainedTarget(Rule):
-    """Cut a target where it is used as one."""
-
     code, name = "AG210", "trained-target"
     title = "Detach the target"
     causes = frozenset({Cause.FREED_GRAPH, Cause.SAVED_TENSOR_MODIFIED})

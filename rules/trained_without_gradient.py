@@ -32,8 +32,6 @@ _DEFINED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 class TrainedWithoutGradient(Rule):
-    """Let the forward record its graph."""
-
     code, name = "AG409", "trained-without-gradient"
     title = "Take the forward out of the block"
     causes = frozenset({Cause.NO_GRAPH, Cause.CONVERSION, Cause.UNUSED_INPUT})

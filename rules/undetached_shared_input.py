@@ -30,8 +30,6 @@ _DEEPEST = 4
 
 
 class UndetachedSharedInput(Rule):
-    """Detach the argument through which a loss leaves its own network."""
-
     code, name = "AG202", "undetached-shared-input"
     title = "Detach the shared input"
     causes = frozenset({Cause.FREED_GRAPH, Cause.SAVED_TENSOR_MODIFIED})

@@ -38,8 +38,6 @@ WHY_STATIC = "The first pass then shows how often each parameter gets a gradient
 
 
 class UnevenlyUsedParameters(Rule):
-    """Tell a distributed module how passes use its parameters."""
-
     code, name = "AG413", "unevenly-used-parameters"
     title = "Say that passes leave parameters out"
     causes = frozenset({Cause.REDUCER_REFUSED})

@@ -34,8 +34,6 @@ _CREATE = vocabulary.GRAD.index("create_graph")
 
 
 class UnusedInput(Rule):
-    """Make the input part of the graph, or say that it need not be."""
-
     code, name = "AG405", "unused-input"
     title = "Let the input require a gradient"
     causes = frozenset({Cause.UNUSED_INPUT})

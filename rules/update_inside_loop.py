@@ -30,8 +30,6 @@ WHY_TERMS = "All terms are differentiated at the parameters that they were compu
 
 
 class UpdateInsideLoop(Rule):
-    """Update once for all that a loop goes through."""
-
     code, name = "AG208", "update-inside-loop"
     title = "Go backward once, after the loop"
     causes = frozenset({Cause.FREED_GRAPH, Cause.SAVED_TENSOR_MODIFIED})
@@ -180,8 +178,7 @@ def _bound_before(source: Source, loop: Loop, total: str) -> bool:
 
 def _elsewhere(made: Stack, source: Source, loop: Loop, sources: Sources) -> bool:
     """Whether something was made where it cannot simply be made again: in another function or another loop."""
-    function = blocks.qualified(source, loop)
-    here = str(source.path), function
+    here = str(source.path), blocks.qualified(source, loop)
     within = [(one, node) for frame, one, node in sources.nodes(made) if (frame.file, frame.function) == here]
     shared = {loop, *blocks.loops(source, loop)}
     return all(set(blocks.loops(one, node)) - shared for one, node in within)

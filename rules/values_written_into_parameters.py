@@ -26,8 +26,6 @@ _UNKNOWN = "no loop says of which module the parameters are written"
 
 
 class ValuesWrittenIntoParameters(Rule):
-    """Call the module with the results."""
-
     code, name = "AG310", "values-written-into-parameters"
     title = "Call the module with what is written into it"
     causes = frozenset({Cause.GRADIENT_NONE, Cause.UNUSED_INPUT})

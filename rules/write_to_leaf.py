@@ -30,8 +30,6 @@ _DEEPEST = 4
 
 
 class WriteToLeaf(Rule):
-    """Update without gradient, or out of place."""
-
     code, name = "AG301", "write-to-leaf"
     title = "Update the leaf under torch.no_grad()"
     causes = frozenset({Cause.LEAF_MODIFIED, Cause.VIEW_MODIFIED})

@@ -44,8 +44,6 @@ WHY_VIEW = "The view has a graph, so that a write through it can be differentiat
 
 
 class WriteToMultiView(Rule):
-    """Write to a tensor of its own."""
-
     code, name = "AG105", "write-to-multi-view"
     title = "Rebind to a new tensor instead of writing through a view"
     causes = frozenset({Cause.VIEW_MODIFIED})

@@ -14,7 +14,7 @@ from autofix.audit import told
 from autofix.audit.fault import HEAD, Fault, faults
 from autofix.batch import outcome
 from autofix.batch.records import Entry
-from autofix.core.examples import MARK
+from autofix.core.kinds import MARK
 from autofix.core.model import Applicability, Outcome, Report, Target
 from autofix.experiments.client import Probe
 from autofix.experiments.pictures import Pictures

@@ -18,7 +18,7 @@ from schemas import SARIF, schema
 from autofix import cli
 from autofix.check import baseline, check, walk
 from autofix.check.finder import Finder
-from autofix.core.examples import MARK
+from autofix.core.kinds import MARK
 from autofix.syntax.source import SourceError
 from autofix.syntax.survey import survey
 

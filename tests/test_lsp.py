@@ -14,8 +14,7 @@ import pytest_lsp
 from lsprotocol import types
 from pytest_lsp import ClientServerConfig, LanguageClient, client_capabilities
 
-from autofix.lsp.documents import of_file, of_notebook
-from autofix.lsp.positions import Columns
+from autofix.lsp.documents import Columns, of_file, of_notebook
 from autofix.render.snapshot import Place
 from autofix.syntax.source import split
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from autofix.search.repeated import without_repeats
+from autofix.search.propose import without_repeats
 from autofix.syntax.source import Source
 
 LOOP = "for x in data:\n    y = f(x)\n    loss = g(y)\n    loss.backward()\n"

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from layouts import programs
 
 from autofix.core.edit import Declined
-from autofix.search import order
+from autofix.search import owning
 from autofix.syntax import update
 from autofix.syntax.apply import BrokenRewrite, apply
 from autofix.syntax.calls import may_be_plain
@@ -869,4 +869,4 @@ def _held(text: str) -> bool:
     ],
 )
 def test_what_later_statements_need_of_earlier_ones(earlier: str, later: str, needed: bool) -> None:
-    assert order.needs(ast.parse(later).body, ast.parse(earlier).body) is needed
+    assert owning.needs(ast.parse(later).body, ast.parse(earlier).body) is needed

@@ -5,8 +5,7 @@ from __future__ import annotations
 import functools
 from typing import ClassVar
 
-from autofix.core.examples import examples
-from autofix.core.kinds import described, kinds
+from autofix.core.kinds import described, examples, kinds
 
 __all__ = ["HEAD", "Fault", "examples", "faults"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import enum
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from autofix.core.edit import Declined
@@ -33,7 +33,7 @@ class Offer:
     """One edit that may mend a fault; unproved."""
 
     title: str
-    steps: tuple[Step, ...]
+    steps: Sequence[Step]
     keeps: Keeps = Keeps.GRADIENTS
 
 

@@ -7,7 +7,7 @@ import logging
 import queue
 import threading
 import time
-from typing import Any, Protocol
+from typing import Any
 
 import psutil
 
@@ -22,23 +22,6 @@ _CRASHED = str(Outcome.CRASHED)
 
 class EngineError(Exception):
     """The engine cannot work; the message says what to do."""
-
-
-class Engine(Protocol):
-    """Takes jobs and gives events, in whatever order they come; after a job's last event comes None."""
-
-    @property
-    def room(self) -> int:
-        """How many jobs to hand over at a time."""
-
-    def submit(self, job: Job) -> None:
-        """Begin a job when there is a place for it."""
-
-    def next(self) -> tuple[Job, Event | None]:
-        """Wait for the next event."""
-
-    def close(self) -> None:
-        """End everything that is left."""
 
 
 class Local:
@@ -57,18 +40,22 @@ class Local:
 
     @property
     def room(self) -> int:
+        """How many jobs to hand over at a time."""
         return self._jobs + 1
 
     def submit(self, job: Job) -> None:
+        """Begin a job when there is a place for it."""
         self._waiting.put(job)
 
     def next(self) -> tuple[Job, Event | None]:
+        """Wait for the next event."""
         found = self._events.get()
         if isinstance(found, BaseException):
             raise found
         return found
 
     def close(self) -> None:
+        """End everything that is left."""
         for supervisor in self._supervisors:
             supervisor.close()
         with contextlib.suppress(queue.Empty):
@@ -145,6 +132,10 @@ class Ray:
     def close(self) -> None:
         with contextlib.suppress(Exception):
             self._ray.shutdown()
+
+
+Engine = Local | Ray
+"""Takes jobs and gives events, in whatever order they come; after a job's last event comes None."""
 
 
 def _lost(job: Job, error: Exception) -> list[Event]:

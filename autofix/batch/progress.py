@@ -7,8 +7,9 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Self
 
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.progress import Progress as Bars
-from rich.progress import TaskID
 
 from autofix.batch.records import Found, Result
 from autofix.batch.results import counted, group
@@ -65,24 +66,14 @@ class Live(Progress):
     """Two bars and the counts so far."""
 
     def __init__(self, repositories: int) -> None:
-        from rich.console import Console  # noqa: PLC0415
-        from rich.progress import (  # noqa: PLC0415
-            BarColumn,
-            MofNCompleteColumn,
-            TextColumn,
-            TimeElapsedColumn,
-            TimeRemainingColumn,
-        )
-        from rich.progress import Progress as Bars  # noqa: PLC0415
-
         console = Console(stderr=True, highlight=False, markup=False)
-        self._bars: Bars = Bars(
+        self._bars = Bars(
             TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
             TextColumn("left"), TimeRemainingColumn(), console=console,
             speed_estimate_period=_REMEMBERED,
         )  # fmt: skip
-        self._repositories: TaskID = self._bars.add_task("repositories", total=repositories)
-        self._targets: TaskID = self._bars.add_task("targets", total=0)
+        self._repositories = self._bars.add_task("repositories", total=repositories)
+        self._targets = self._bars.add_task("targets", total=0)
         self._counts: Counter[str] = Counter()
         self._seen = 0
         self._expected = 0

@@ -57,5 +57,4 @@ def _read(file: Path) -> Counter[Row]:
 
 
 def _row(file: Path, finding: Finding) -> Row:
-    path = os.path.relpath(finding.path, file.parent)
-    return Path(path).as_posix(), finding.code, finding.text
+    return Path(os.path.relpath(finding.path, file.parent)).as_posix(), finding.code, finding.text

@@ -9,7 +9,7 @@ from typing import ClassVar, NamedTuple
 from autofix.check.abstract.tape import Event
 from autofix.check.abstract.values import PlayPlace
 from autofix.check.places import said
-from autofix.core import examples as texts
+from autofix.core import kinds as texts
 from autofix.syntax.calls import path_of
 from autofix.syntax.facts import Bind, Block, Call, Scope
 from autofix.syntax.vocabulary import CUTS

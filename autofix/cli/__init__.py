@@ -345,8 +345,7 @@ def _with_hint(error: Exception) -> str:
     message = str(getattr(error, "message", "") or error).rstrip(". ")
     if callable(shown := getattr(error, "format_message", None)):
         message = str(shown()).rstrip(". ")
-    context = getattr(error, "ctx", None)
-    path = getattr(context, "command_path", "autofix")
+    path = getattr(getattr(error, "ctx", None), "command_path", "autofix")
     return f"{message}; see `{path} --help`"
 
 

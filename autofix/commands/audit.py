@@ -12,7 +12,7 @@ from autofix.audit import told
 from autofix.check.known import among, named
 from autofix.commands import ending, showing
 from autofix.commands.opening import Opening
-from autofix.commands.paged import Page
+from autofix.commands.showing import Page
 from autofix.core import config
 from autofix.core.model import Outcome, Report
 from autofix.render import audit as shown

@@ -12,9 +12,8 @@ from autofix import pipeline, render
 from autofix.check.known import named
 from autofix.commands import ending, interactive
 from autofix.commands.opening import Opening
-from autofix.commands.paged import Page
 from autofix.commands.pinned import Pin
-from autofix.commands.showing import applied, look, print_diff
+from autofix.commands.showing import Page, applied, look, print_diff
 from autofix.core import config
 from autofix.core.config import Settings
 from autofix.core.model import Fix, Outcome, Report, Target

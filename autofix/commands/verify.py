@@ -9,8 +9,8 @@ from typing import Any
 from autofix import pipeline, render
 from autofix.commands import ending
 from autofix.commands.opening import Opening
-from autofix.commands.paged import Page
 from autofix.commands.pinned import Pin
+from autofix.commands.showing import Page
 from autofix.core.model import Outcome, Report
 from autofix.experiments.client import Probe
 from autofix.render.progress import progress

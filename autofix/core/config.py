@@ -52,7 +52,7 @@ NAMES = tuple(field.name for field in dataclasses.fields(Settings) if field.name
 def settings(given: Mapping[str, Any], start: Path) -> Settings:
     """The settings for a script in `start`; what is None in `given` was not given."""
     chosen = {
-        name: checked(name, value, _option(name))
+        name: checked(name, value, f"--{_dashed(name)}")
         for name, value in given.items()
         if name in NAMES and value is not None and value != []
     }
@@ -202,10 +202,6 @@ KINDS: dict[str, Kind] = {
 
 def _dashed(name: str) -> str:
     return name.replace("_", "-")
-
-
-def _option(name: str) -> str:
-    return f"--{_dashed(name)}"
 
 
 def _reason(error: BaseException) -> str:

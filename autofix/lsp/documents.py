@@ -1,20 +1,27 @@
-"""What an editor shows, as Python would read it: a file, or the cells of a notebook as one script."""
+"""What an editor shows, as Python would read it: a file, or the cells of a notebook as one script; where each is."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import unquote
 
 from lsprotocol import types
-from pygls.uris import from_fs_path
+from pygls.uris import from_fs_path, to_fs_path
+from pygls.workspace import Workspace
 
-from autofix.lsp.positions import Columns
 from autofix.render.snapshot import Place
 from autofix.syntax.source import Source, SourceError, encoding, split
 from autofix.target import cells
 from autofix.target.cells import Cell
+
+_UNITS = {
+    types.PositionEncodingKind.Utf8: ("utf-8", 1),
+    types.PositionEncodingKind.Utf16: ("utf-16-le", 2),
+    types.PositionEncodingKind.Utf32: ("utf-32-le", 4),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,3 +123,87 @@ def _encoded(text: str, path: Path) -> bytes:
         return text.encode(encoding(text.encode("utf-8", "replace")))
     except (SyntaxError, LookupError, UnicodeError) as error:
         raise SourceError(f"{path}: {error}") from None
+
+
+class Columns:
+    """Counts the columns of one session."""
+
+    def __init__(self, encoding: types.PositionEncodingKind | str | None) -> None:
+        self._codec, self._size = _UNITS[types.PositionEncodingKind(encoding or types.PositionEncodingKind.Utf16)]
+
+    def position(self, lines: Sequence[str], line: int, column: int) -> types.Position:
+        """The place before the character `column` of a line, both counted from 0; the end of the text where beyond."""
+        if line >= len(lines):
+            if not lines or lines[-1].endswith(("\r", "\n")):
+                return types.Position(len(lines), 0)
+            line, column = len(lines) - 1, len(lines[-1])
+        before = lines[line].rstrip("\r\n")[:column]
+        return types.Position(line, len(before.encode(self._codec, "surrogatepass")) // self._size)
+
+
+def touch(one: types.Range, other: types.Range) -> bool:
+    """Whether two ranges have a line in common: a cursor anywhere on the line is near enough."""
+    return one.start.line <= other.end.line and other.start.line <= one.end.line
+
+
+class Desk:
+    """Answers what a file contains: the editor's text first, then the disk's."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+
+    def document(self, uri: str) -> Document | None:
+        """The file or notebook that a uri (of it, or of one of its cells) belongs to, as it is open now."""
+        notebook = self._workspace.get_notebook_document(notebook_uri=uri) or self._workspace.get_notebook_document(
+            cell_uri=uri
+        )
+        if notebook is not None:
+            cells = [cell.document for cell in notebook.cells if cell.kind == types.NotebookCellKind.Code]
+            texts = [
+                self._workspace.text_documents[cell]
+                for cell in map(unquote, cells)
+                if cell in self._workspace.text_documents
+            ]
+            cells_in = [(text.uri, text.version, text.source) for text in texts if text.language_id == "python"]
+            return of_notebook(notebook.uri, self._path(notebook.uri), cells_in)
+        text = self._workspace.text_documents.get(unquote(uri))
+        if text is None:
+            return None
+        with contextlib.suppress(SourceError):
+            return of_file(text.uri, self._path(text.uri), text.version, text.source)
+        return None
+
+    def documents(self) -> Iterator[Document]:
+        """Every file and notebook that is open."""
+        for uri in {self.whole(uri) for uri in self._workspace.text_documents}:
+            if (document := self.document(uri)) is not None:
+                yield document
+
+    def shown(self, path: Path) -> Document | None:
+        """The document of a file: as the editor has it, else as it is on disk."""
+        return next((one for one in self.documents() if one.path == path), None) or on_disk(path)
+
+    def read(self, path: Path) -> bytes | None:
+        """A file's contents as the editor has them, else as they are on disk."""
+        open_one = next((one for one in self.documents() if one.path == path), None)
+        return open_one.data if open_one is not None else contents(path)
+
+    def whole(self, uri: str) -> str:
+        """The notebook that a cell belongs to; every other document is whole."""
+        notebook = self._workspace.get_notebook_document(cell_uri=uri)
+        return notebook.uri if notebook is not None else uri
+
+    def _path(self, uri: str) -> Path:
+        """A document's file; for one that was never saved, where it would be."""
+        path = to_fs_path(uri) if uri.startswith("file:") else None
+        if path is not None:
+            return Path(path).resolve()
+        return next(iter(self._folders()), Path.cwd()) / Path(uri.partition(":")[2].partition("?")[0]).name
+
+    def root(self, folder: Path) -> Path:
+        """The folder of the workspace that holds a folder; itself where none does."""
+        return next((root for root in self._folders() if folder.is_relative_to(root)), folder)
+
+    def _folders(self) -> list[Path]:
+        uris = [*self._workspace.folders] or [self._workspace.root_uri or ""]
+        return [Path(path).resolve() for uri in uris if (path := to_fs_path(uri))]

@@ -10,8 +10,7 @@ from lsprotocol import types
 
 from autofix.check.finding import Finding
 from autofix.core.model import Applicability, Fix, Report
-from autofix.lsp.documents import Document, EditorText
-from autofix.lsp.positions import Columns, touch
+from autofix.lsp.documents import Columns, Document, EditorText, touch
 from autofix.render import Snapshot, words
 from autofix.render.account import account, plain
 from autofix.render.snapshot import Place

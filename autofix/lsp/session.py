@@ -24,9 +24,7 @@ from autofix.core.model import Applicability, Fix, Outcome, Report, Target
 from autofix.core.write import WriteRefused
 from autofix.experiments.runner import Stop
 from autofix.lsp import offers
-from autofix.lsp.desk import Desk
-from autofix.lsp.documents import Document, EditorText, contents
-from autofix.lsp.positions import Columns, touch
+from autofix.lsp.documents import Columns, Desk, Document, EditorText, contents, touch
 from autofix.lsp.runs import RunQueue
 from autofix.probe import wire
 from autofix.render import OUTCOMES, Snapshot, catalogue, one_line, sentence

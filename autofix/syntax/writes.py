@@ -185,5 +185,4 @@ def under_no_grad(source: Source, node: ast.AST) -> bool:
     """Whether a node is in a block without gradients, or in a function that is decorated so."""
     if any(map(without_gradient, around(source, node))):
         return True
-    decorators = getattr(source.function(node), "decorator_list", ())
-    return any(map(switches_off, decorators))
+    return any(map(switches_off, getattr(source.function(node), "decorator_list", ())))

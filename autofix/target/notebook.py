@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -136,16 +137,10 @@ def _written(fix: Fix, notebook: Notebook, report: Report) -> Fix | None:
 def _edit(path: Path, old: bytes, new: bytes) -> Edit:
     """The one span in which two texts of a file differ, not cutting through a character."""
     before, after = old.decode(), new.decode()
-    start = _alike(before, after)
-    tail = _alike(before[start:][::-1], after[start:][::-1])
+    start = len(os.path.commonprefix([before, after]))  # noqa: RUF071  characters are meant
+    tail = len(os.path.commonprefix([before[start:][::-1], after[start:][::-1]]))  # noqa: RUF071
     end = len(before) - tail
     return Edit(path, len(before[:start].encode()), len(before[:end].encode()), after[start : len(after) - tail])
-
-
-def _alike(one: str, other: str) -> int:
-    """How many characters two texts begin with in common."""
-    pairs = enumerate(zip(one, other, strict=False))
-    return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
 def position(data: bytes, cell: int, line: int, column: int) -> tuple[int, int]:

@@ -16,8 +16,6 @@ from autofix.audit.fault import Fault, examples
 
 
 class ActivationTwice(Fault):
-    """Softmax of a softmax."""
-
     code, name = "AG528", "activation-twice"
     broken = (("activation-twice", "this loss applies {} itself, and gets its result"),)
     finds, passes = examples("""\

@@ -16,8 +16,6 @@ from autofix.audit.fault import Fault, examples
 
 
 class BroadcastByAccident(Fault):
-    """n times n pairs instead of n."""
-
     code, name = "AG529", "broadcast-by-accident"
     broken = (("broadcast-by-accident", "shapes {} are broadcast: each prediction meets every target"),)
     finds, passes = examples("""\

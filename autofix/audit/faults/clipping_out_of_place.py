@@ -17,8 +17,6 @@ from autofix.audit.fault import Fault, examples
 
 
 class ClippingOutOfPlace(Fault):
-    """A bound that bounds nothing."""
-
     code, name = "AG525", "clipping-out-of-place"
     broken = (("clipping-out-of-place", "this clips gradients that no step uses {}"),)
     finds, passes = examples("""\

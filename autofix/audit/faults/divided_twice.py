@@ -15,8 +15,6 @@ from autofix.audit.fault import Fault, examples
 
 
 class DividedTwice(Fault):
-    """A mean of a mean."""
-
     code, name = "AG535", "divided-twice"
     broken = (("divided-twice", "this is divided by {}, the number of micro-batches, a second time"),)
     finds, passes = examples("""\

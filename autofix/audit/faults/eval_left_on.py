@@ -16,8 +16,6 @@ from autofix.audit.fault import Fault, examples
 
 
 class EvalLeftOn(Fault):
-    """Dropout off since the first validation."""
-
     code, name = "AG532", "eval-left-on"
     broken = (("eval-left-on", "{} is put into eval mode here, and training goes on without train()"),)
     noted = (

@@ -17,8 +17,6 @@ from autofix.audit.fault import Fault, examples
 
 
 class GradientLeftOver(Fault):
-    """Gradient meant for another."""
-
     code, name = "AG522", "gradient-left-over"
     law = "a loss trains what steps on it"
     broken = (

@@ -18,8 +18,6 @@ from autofix.audit.fault import Fault, examples
 
 
 class GradientsThrownAway(Fault):
-    """Only the last of several backwards counts."""
-
     code, name = "AG523", "gradients-thrown-away"
     broken = (
         ("gradients-thrown-away", "this clears gradients before any step used them: only the last batch counts"),

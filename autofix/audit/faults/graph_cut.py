@@ -19,8 +19,6 @@ from autofix.audit.fault import Fault, examples
 
 
 class GraphCut(Fault):
-    """A part of the network that never learns."""
-
     code, name = "AG524", "graph-cut"
     law = "everything owned learns"
     broken = (("graph-cut", "{} never get a gradient: the path to them ends here"),)

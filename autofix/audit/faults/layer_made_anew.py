@@ -16,8 +16,6 @@ from autofix.audit.fault import Fault, examples
 
 
 class LayerMadeAnew(Fault):
-    """Fresh random weights in each pass."""
-
     code, name = "AG539", "layer-made-anew"
     broken = (("layer-made-anew", "this makes a layer anew in each pass: what it learns is lost"),)
     finds, passes = examples("""\

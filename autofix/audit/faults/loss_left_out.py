@@ -17,8 +17,6 @@ from autofix.audit.fault import Fault, examples
 
 
 class LossLeftOut(Fault):
-    """A term that is forgotten."""
-
     code, name = "AG543", "loss-left-out"
     law = "everything owned learns"
     broken = (("loss-left-out", "this loss never goes backward, and nothing else reaches {}"),)

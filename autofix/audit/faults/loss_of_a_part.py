@@ -15,8 +15,6 @@ from autofix.audit.fault import Fault, examples
 
 
 class LossOfAPart(Fault):
-    """All batches but the last are wasted."""
-
     code, name = "AG533", "loss-of-a-part"
     broken = (
         ("last-batch-only", "of the losses computed for each step only the last goes backward: {} are thrown away"),

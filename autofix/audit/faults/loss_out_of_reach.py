@@ -16,8 +16,6 @@ from autofix.audit.fault import Fault, examples
 
 
 class LossOutOfReach(Fault):
-    """NaN, or targets beyond an activation."""
-
     code, name = "AG550", "loss-out-of-reach"
     broken = (("loss-is-no-number", "this goes backward from NaN: nothing is learnt from it"),)
     noted = (("target-out-of-reach", "targets lie beyond {}, between which the activation before this loss stays"),)

@@ -17,8 +17,6 @@ from autofix.audit.fault import Fault, examples
 
 
 class LossTrainsTwoNetworks(Fault):
-    """Who is trained by what."""
-
     code, name = "AG542", "loss-trains-two-networks"
     law = "a loss trains what steps on it"
     noted = (

@@ -17,8 +17,6 @@ from autofix.audit.fault import Fault, examples
 
 
 class NoLogProbabilities(Fault):
-    """Scores where logarithms were expected."""
-
     code, name = "AG530", "no-log-probabilities"
     broken = (
         ("no-log-probabilities", "{} expects log-probabilities, and gets something else"),

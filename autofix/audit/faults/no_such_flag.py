@@ -15,8 +15,6 @@ from autofix.audit.fault import Fault, examples
 
 
 class NoSuchFlag(Fault):
-    """It freezes nothing."""
-
     code, name = "AG547", "no-such-flag"
     broken = (("no-such-flag", "`{}` means nothing here: nothing is frozen by it"),)
     finds, passes = examples("""\

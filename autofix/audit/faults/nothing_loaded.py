@@ -15,8 +15,6 @@ from autofix.audit.fault import Fault, examples
 
 
 class NothingLoaded(Fault):
-    """No key fits."""
-
     code, name = "AG546", "nothing-loaded"
     broken = (("nothing-loaded", "none of the {} keys of this state is the network's: nothing is loaded"),)
     finds, passes = examples("""\

@@ -16,8 +16,6 @@ from autofix.audit.fault import Fault, examples
 
 
 class OptimizerMadeAnew(Fault):
-    """What it remembers is lost."""
-
     code, name = "AG544", "optimizer-made-anew"
     broken = (
         ("optimizer-made-anew", "this makes an optimizer anew for each step: what it remembers of gradients is lost"),

@@ -16,8 +16,6 @@ from autofix.audit.fault import Fault, examples
 
 
 class OptimizerNeverSteps(Fault):
-    """Gradients that nobody uses."""
-
     code, name = "AG540", "optimizer-never-steps"
     law = "everything owned learns"
     broken = (

@@ -16,8 +16,6 @@ from autofix.audit.fault import Fault, examples
 
 
 class SameBatch(Fault):
-    """One batch, drawn again and again."""
-
     code, name = "AG536", "same-batch"
     broken = (("same-batch", "this makes every pass begin with the same batch"),)
     noted = (

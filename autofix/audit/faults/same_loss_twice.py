@@ -16,8 +16,6 @@ from autofix.audit.fault import Fault, examples
 
 
 class SameLossTwice(Fault):
-    """Every gradient doubled."""
-
     code, name = "AG541", "same-loss-twice"
     broken = (("same-loss-twice", "this loss has gone backward before: its gradients are used twice"),)
     noted = (("gradient-used-twice", "this step uses gradients that a step has used: no backward lies between"),)

@@ -18,8 +18,6 @@ from autofix.audit.fault import Fault, examples
 
 
 class SamplesMixed(Fault):
-    """A wrong axis."""
-
     code, name = "AG549", "samples-mixed"
     broken = (("normalised-along-batch", "this normalises along the {} samples: each depends on the others"),)
     noted = (

@@ -16,8 +16,6 @@ from autofix.audit.fault import Fault, examples
 
 
 class ScalerMisused(Fault):
-    """Gradients at the wrong scale."""
-
     code, name = "AG527", "scaler-misused"
     broken = (
         ("scaler-passed-by", "this step uses the gradients of a scaled loss: they are neither unscaled nor checked"),

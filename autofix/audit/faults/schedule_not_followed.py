@@ -16,8 +16,6 @@ from autofix.audit.fault import Fault, examples
 
 
 class ScheduleNotFollowed(Fault):
-    """Rates that are planned and never used."""
-
     code, name = "AG526", "schedule-not-followed"
     broken = (
         ("schedule-never-stepped", "this schedule is never stepped: the learning rate stays as it is"),

@@ -17,8 +17,6 @@ from autofix.audit.fault import Fault, examples
 
 
 class SharedByAccident(Fault):
-    """A copy that is none."""
-
     code, name = "AG548", "shared-by-accident"
     noted = (
         ("one-memory-two-parameters", "{} are one memory: what is written to one is written to the other"),

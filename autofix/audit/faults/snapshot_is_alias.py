@@ -16,8 +16,6 @@ from autofix.audit.fault import Fault, examples
 
 
 class SnapshotIsAlias(Fault):
-    """The best weights are the last."""
-
     code, name = "AG538", "snapshot-is-alias"
     law = "a name keeps its value"
     broken = (

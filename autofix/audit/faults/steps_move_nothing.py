@@ -17,8 +17,6 @@ from autofix.audit.fault import Fault, examples
 
 
 class StepsMoveNothing(Fault):
-    """A rate of nothing."""
-
     code, name = "AG545", "steps-move-nothing"
     noted = (("steps-move-nothing", "the steps leave {} as they are, although they have gradients"),)
     finds, passes = examples("""\

@@ -17,8 +17,6 @@ from autofix.audit.fault import Fault, examples
 
 
 class StepsWithoutGradient(Fault):
-    """An optimizer that trains nothing."""
-
     code, name = "AG521", "steps-without-gradient"
     law = "everything owned learns"
     broken = (

@@ -17,8 +17,6 @@ from autofix.audit.fault import Fault, examples
 
 
 class TargetTrains(Fault):
-    """A goal that runs towards the player."""
-
     code, name = "AG531", "target-trains"
     broken = (("target-trains", "the target of this loss is made by the network that it trains, and has a graph"),)
     noted = (("target-with-graph", "the target of this loss has a graph, too"),)

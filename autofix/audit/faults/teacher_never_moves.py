@@ -17,8 +17,6 @@ from autofix.audit.fault import Fault, examples
 
 
 class TeacherNeverMoves(Fault):
-    """An update that writes nothing."""
-
     code, name = "AG537", "teacher-never-moves"
     broken = (
         ("average-never-written", "this average is computed and written nowhere: the teacher stays as it was"),

@@ -15,8 +15,6 @@ from autofix.audit.fault import Fault, examples
 
 
 class UnitsAlike(Fault):
-    """Weights that begin at one constant."""
-
     code, name = "AG551", "units-alike"
     broken = (("units-alike", "all rows of {} are equal and are moved alike: its units stay copies of each other"),)
     finds, passes = examples("""\

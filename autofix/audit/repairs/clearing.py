@@ -21,15 +21,15 @@ def missing(found: Found) -> Iterator[Offer]:
     for one in closure.body if closure is not None else ():
         if calls(one, "backward"):
             steps = insert_before(step.source, one, [f"{holder}.zero_grad()"])
-            yield Offer(f"Clear the gradients of {holder} in {name}", tuple(steps))
+            yield Offer(f"Clear the gradients of {holder} in {name}", steps)
     for call in _cleared_twice(step, name):
         assert isinstance(call.func, ast.Attribute)  # noqa: S101  as it was found
-        yield Offer(f"Clear the gradients of {name}", tuple(replace(step.source, call.func.value, name)))
+        yield Offer(f"Clear the gradients of {name}", replace(step.source, call.func.value, name))
     clear = [f"{name}.zero_grad()"]
     title = f"Clear the gradients of {name} in each pass"
     if (first := _first_backward(step)) is not None:
-        yield Offer(title, tuple(insert_before(step.source, first, clear)))
-    yield Offer(title, tuple(insert_after(step.source, step.statement, clear)))
+        yield Offer(title, insert_before(step.source, first, clear))
+    yield Offer(title, insert_after(step.source, step.statement, clear))
 
 
 def _by_hand(step: Place) -> Iterator[Offer]:
@@ -43,7 +43,7 @@ def _by_hand(step: Place) -> Iterator[Offer]:
                 leaf = step.source.segment(target).removesuffix(".data")
                 steps += insert_after(step.source, one, [f"{leaf}.grad = None"])
     if steps:
-        yield Offer("Clear the gradients that were used", tuple(steps))
+        yield Offer("Clear the gradients that were used", steps)
 
 
 def before_step(found: Found) -> Iterator[Offer]:
@@ -54,7 +54,7 @@ def before_step(found: Found) -> Iterator[Offer]:
             continue
         if (first := _first_backward(step)) is not None:
             steps = move_before(clear.source, [clear.statement], first)
-            yield Offer("Clear the gradients before the backward", tuple(steps))
+            yield Offer("Clear the gradients before the backward", steps)
         yield behind(clear, step)
 
 
@@ -66,9 +66,7 @@ def thrown_away(found: Found) -> Iterator[Offer]:
 
 def behind(clear: Place, step: Place) -> Offer:
     """What clears gradients, behind a step."""
-    return Offer(
-        "Clear the gradients after the step", tuple(move_after(clear.source, [clear.statement], step.statement))
-    )
+    return Offer("Clear the gradients after the step", move_after(clear.source, [clear.statement], step.statement))
 
 
 def _first_backward(step: Place) -> ast.stmt | None:

@@ -66,8 +66,7 @@ def never_written(found: Found) -> Iterator[Offer]:
         case ast.Assign(targets=[ast.Name() | ast.Subscript() as target], value=value):
             source = found.here.source
             text = f"{source.segment(target)}.data.copy_({source.segment(value)})"
-            steps = replace_statement(source, found.here.statement, [text])
-            yield Offer("Write the average into the tensor", tuple(steps))
+            yield Offer("Write the average into the tensor", replace_statement(source, found.here.statement, [text]))
 
 
 def eval_left_on(found: Found) -> Iterator[Offer]:
@@ -85,8 +84,7 @@ def eval_left_on(found: Found) -> Iterator[Offer]:
         else:
             places = [loop.body[0] for loop in reversed(loops)]
         for first in places:
-            steps = insert_before(place.source, first, [f"{name}.train()"])
-            yield Offer(f"Put {name} into train mode again", tuple(steps))
+            yield Offer(f"Put {name} into train mode again", insert_before(place.source, first, [f"{name}.train()"]))
 
 
 def seeded_again(found: Found) -> Iterator[Offer]:
@@ -94,8 +92,7 @@ def seeded_again(found: Found) -> Iterator[Offer]:
     for place in found.stack if found.subject == "seed" else ():
         loop = next(blocks.loops(place.source, place.node), None)
         if loop is not None and isinstance(place.statement, ast.Expr) and place.statement in loop.body:
-            steps = move_before(place.source, [place.statement], loop)
-            yield Offer("Seed once, before the loop", tuple(steps))
+            yield Offer("Seed once, before the loop", move_before(place.source, [place.statement], loop))
 
 
 def cut(found: Found) -> Iterator[Offer]:
@@ -146,13 +143,13 @@ def _kept(place: Place) -> Iterator[Sequence[Step]]:
 def _uncut(place: Place) -> Iterator[Offer]:
     title, source = "Keep the graph", place.source
     for steps in _kept(place):
-        yield Offer(title, tuple(steps), Keeps.LOSSES)
+        yield Offer(title, steps, Keeps.LOSSES)
     for around in (place.node, *blocks.around(source, place.node), source.function(place.node)):
         match around:
             case ast.With(items=items):
                 for item in (one for one in items if modes.may_switch_off(one.context_expr)):
-                    yield Offer(title, tuple(unwrap(source, around, item)), Keeps.LOSSES)
+                    yield Offer(title, unwrap(source, around, item), Keeps.LOSSES)
             case ast.FunctionDef(decorator_list=decorators):
                 for one in decorators:
                     if modes.may_switch_off(one):
-                        yield Offer(title, tuple(undecorate(source, one)), Keeps.LOSSES)
+                        yield Offer(title, undecorate(source, one), Keeps.LOSSES)

@@ -36,11 +36,11 @@ def activated_twice(found: Found) -> Iterator[Offer]:
         if not isinstance(place.node, ast.Call):
             continue
         if name_of(place.node) in _ACTIVATIONS:
-            yield Offer(title, tuple(_without(place)), Keeps.WITNESSED)
+            yield Offer(title, _without(place), Keeps.WITNESSED)
             continue
         for call in _calls(place.source, _MODULES):
             identity = f"{path_of(call.func).rpartition('.')[0]}.Identity()".removeprefix(".")
-            yield Offer(title, tuple(replace(place.source, call, identity)), Keeps.WITNESSED)
+            yield Offer(title, replace(place.source, call, identity), Keeps.WITNESSED)
 
 
 def no_log_probabilities(found: Found) -> Iterator[Offer]:
@@ -50,18 +50,18 @@ def no_log_probabilities(found: Found) -> Iterator[Offer]:
         for old, new in (("NLLLoss", "CrossEntropyLoss"), ("nll_loss", "cross_entropy")):
             for call in _calls(source, (old,)):
                 assert isinstance(call.func, (ast.Name, ast.Attribute))  # noqa: S101  it has a name
-                yield Offer(f"Use {new}, which takes scores", tuple(rename(source, call.func, new)), Keeps.WITNESSED)
+                yield Offer(f"Use {new}, which takes scores", rename(source, call.func, new), Keeps.WITNESSED)
     title = "Give the loss log-probabilities"
     values = [(source, value) for value in _given(found.here, 0)]
     for origin, value in (*values, *((place.source, place.node) for place in found.others)):
         for node in ast.walk(value):
             match node:
                 case ast.Call(func=ast.Name(id="softmax") | ast.Attribute(attr="softmax") as function):
-                    yield Offer(title, tuple(rename(origin, function, "log_softmax")), Keeps.WITNESSED)
+                    yield Offer(title, rename(origin, function, "log_softmax"), Keeps.WITNESSED)
     for place in found.others:
         for call in _calls(place.source, ("Softmax",)):
             assert isinstance(call.func, (ast.Name, ast.Attribute))  # noqa: S101  it has a name
-            yield Offer(title, tuple(rename(place.source, call.func, "LogSoftmax")), Keeps.WITNESSED)
+            yield Offer(title, rename(place.source, call.func, "LogSoftmax"), Keeps.WITNESSED)
 
 
 def broadcast(found: Found) -> Iterator[Offer]:
@@ -75,8 +75,7 @@ def broadcast(found: Found) -> Iterator[Offer]:
             given, ways = (one,), (".unsqueeze(-1)",)
     for way in ways:
         for operand in given:
-            steps = append_call(found.here.source, operand, way)
-            yield Offer("Give both operands one shape", tuple(steps), Keeps.WITNESSED)
+            yield Offer("Give both operands one shape", append_call(found.here.source, operand, way), Keeps.WITNESSED)
 
 
 def along_batch(found: Found) -> Iterator[Offer]:
@@ -88,7 +87,7 @@ def along_batch(found: Found) -> Iterator[Offer]:
         for several in (called, alike, modules):
             steps = [step for call in several for step in _along_features(place.source, call)]
             if steps:
-                yield Offer("Normalise each sample by itself", tuple(steps), Keeps.WITNESSED)
+                yield Offer("Normalise each sample by itself", steps, Keeps.WITNESSED)
 
 
 def _along_features(source: Source, call: ast.AST) -> list[Step]:
@@ -109,7 +108,7 @@ def left_out(found: Found) -> Iterator[Offer]:
                 text = f"{name} += {source.segment(value)}"
             case _:
                 continue
-        yield Offer("Add the loss", tuple(replace_statement(source, node, [text])), Keeps.MORE)
+        yield Offer("Add the loss", replace_statement(source, node, [text]), Keeps.MORE)
 
 
 def target(found: Found) -> Iterator[Offer]:
@@ -117,7 +116,7 @@ def target(found: Found) -> Iterator[Offer]:
     match found.here.node:
         case ast.Call(args=[_, second, *_]):
             steps = append_call(found.here.source, second, ".detach()")
-            yield Offer("Give the loss a target without a graph", tuple(steps), Keeps.LOSSES)
+            yield Offer("Give the loss a target without a graph", steps, Keeps.LOSSES)
 
 
 def last_batch(found: Found) -> Iterator[Offer]:
@@ -133,7 +132,7 @@ def last_batch(found: Found) -> Iterator[Offer]:
     loop = block[first - 1] if first else None
     if isinstance(loop, (ast.For, ast.While)):
         steps = move_after(source, block[first : last + 1], loop.body[-1])
-        yield Offer("Go backward with each batch", tuple(steps), Keeps.OFTENER)
+        yield Offer("Go backward with each batch", steps, Keeps.OFTENER)
 
 
 def divided_twice(found: Found) -> Iterator[Offer]:
@@ -142,12 +141,12 @@ def divided_twice(found: Found) -> Iterator[Offer]:
     if isinstance(statement, ast.AugAssign):
         parent = source.parent(statement)
         whole = parent if isinstance(parent, ast.For) and len(parent.body) == 1 else statement
-        yield Offer("Divide once", tuple(delete(source, whole)), Keeps.MULTIPLE)
+        yield Offer("Divide once", delete(source, whole), Keeps.MULTIPLE)
     for value in (statement, *_bound_to(source, statement)):
         for node in ast.walk(value):
             if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
                 steps = change(source, node, "undivided", lambda old, guard: guard(old.left))
-                yield Offer("Divide once", tuple(steps), Keeps.MULTIPLE)
+                yield Offer("Divide once", steps, Keeps.MULTIPLE)
 
 
 def _bound_to(source: Source, statement: ast.stmt) -> Iterator[ast.expr]:

@@ -33,7 +33,7 @@ def uncalled(found: Found) -> Iterator[Offer]:
             match node:
                 case ast.Expr(value=ast.Attribute(attr=name) as method) if name in _CALLED:
                     keeps = Keeps.MORE if name == "backward" else Keeps.GRADIENTS
-                    yield Offer(f"Call {name}", tuple(append_call(source, method, "()")), keeps)
+                    yield Offer(f"Call {name}", append_call(source, method, "()"), keeps)
 
 
 def clipping(found: Found) -> Iterator[Offer]:
@@ -44,13 +44,13 @@ def clipping(found: Found) -> Iterator[Offer]:
             optimizer, scaler = stepped(statement_call(one) or one)
             if found.subject == "scaled" and scaler:
                 unscale = insert_before(source, clip, [f"{scaler}.unscale_({optimizer})"])
-                yield Offer("Unscale the gradients before they are clipped", tuple(unscale))
+                yield Offer("Unscale the gradients before they are clipped", unscale)
             elif found.subject != "scaled" and calls(one, "backward"):
-                yield Offer("Clip after the backward", tuple(move_after(source, [clip], one)))
+                yield Offer("Clip after the backward", move_after(source, [clip], one))
         if found.subject != "scaled":
             earlier = [one for one in blocks.before(block, clip) if calls(one, "step")]
             for one in reversed(earlier):
-                yield Offer("Clip before the step", tuple(move_before(source, [clip], one)))
+                yield Offer("Clip before the step", move_before(source, [clip], one))
 
 
 def schedule_first(found: Found) -> Iterator[Offer]:
@@ -60,7 +60,7 @@ def schedule_first(found: Found) -> Iterator[Offer]:
     anchors = [*(one for one in following if calls(one, "step")), *following[-1:]]
     for anchor in dict.fromkeys(anchors):
         title = "Step the schedule after the optimizer"
-        yield Offer(title, tuple(move_after(source, [statement], anchor)))
+        yield Offer(title, move_after(source, [statement], anchor))
 
 
 def schedule_forgotten(found: Found) -> Iterator[Offer]:
@@ -77,7 +77,7 @@ def schedule_forgotten(found: Found) -> Iterator[Offer]:
         if name_of(found.here.node) in _BY_BATCH:
             after = [source.statement(node)]
         for anchor in after:
-            yield Offer(f"Step {name}", tuple(insert_after(source, anchor, [f"{name}.step()"])))
+            yield Offer(f"Step {name}", insert_after(source, anchor, [f"{name}.step()"]))
 
 
 def schedule_by_batch(found: Found) -> Iterator[Offer]:
@@ -86,7 +86,7 @@ def schedule_by_batch(found: Found) -> Iterator[Offer]:
     for one in blocks.before(found.here.block, statement):
         for inner in ast.walk(one):
             if isinstance(inner, ast.stmt) and calls(inner, "step"):
-                yield Offer("Step the schedule with each batch", tuple(move_after(source, [statement], inner)))
+                yield Offer("Step the schedule with each batch", move_after(source, [statement], inner))
 
 
 def schedule_of_other(found: Found) -> Iterator[Offer]:
@@ -94,7 +94,7 @@ def schedule_of_other(found: Found) -> Iterator[Offer]:
     made = found.others[-1] if found.others else None
     if made is not None and made.source is found.here.source:
         steps = move_after(made.source, [found.here.statement], made.statement)
-        yield Offer("Make the schedule for the optimizer that steps", tuple(steps))
+        yield Offer("Make the schedule for the optimizer that steps", steps)
 
 
 def scaler_update(found: Found) -> Iterator[Offer]:
@@ -102,7 +102,7 @@ def scaler_update(found: Found) -> Iterator[Offer]:
     _, scaler = stepped(found.here.node)
     if scaler:
         steps = insert_after(found.here.source, found.here.statement, [f"{scaler}.update()"])
-        yield Offer("Update the scaler", tuple(steps))
+        yield Offer("Update the scaler", steps)
 
 
 def scaler_step(found: Found) -> Iterator[Offer]:
@@ -111,7 +111,7 @@ def scaler_step(found: Found) -> Iterator[Offer]:
     source = found.here.source
     for scaler in dict.fromkeys(_scalers(found.here)) if optimizer else ():
         lines = [f"{scaler}.step({optimizer})", f"{scaler}.update()"]
-        yield Offer("Step through the scaler", tuple(replace_statement(source, found.here.statement, lines)))
+        yield Offer("Step through the scaler", replace_statement(source, found.here.statement, lines))
 
 
 def scaler_scale(found: Found) -> Iterator[Offer]:
@@ -140,14 +140,14 @@ def never_stepped(found: Found) -> Iterator[Offer]:
             case ast.Expr(value=ast.Call(func=ast.Attribute(value=holder))):
                 twice = sum(ast.unparse(other) == ast.unparse(one) for other in backward.block)
                 if twice > 1:
-                    yield Offer(f"Step {name}", tuple(replace(source, holder, name)))
+                    yield Offer(f"Step {name}", replace(source, holder, name))
     anchor = steps[-1] if steps else backward.statement
-    yield Offer(f"Step {name}", tuple(insert_after(source, anchor, [f"{name}.step()"])))
+    yield Offer(f"Step {name}", insert_after(source, anchor, [f"{name}.step()"]))
 
 
 def backward_twice(found: Found) -> Iterator[Offer]:
     """Leave out the second backward of one loss."""
-    yield Offer("Call backward once", tuple(delete(found.here.source, found.here.statement)))
+    yield Offer("Call backward once", delete(found.here.source, found.here.statement))
 
 
 def _scalers(place: Place) -> Iterator[str]:

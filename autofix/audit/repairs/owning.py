@@ -23,7 +23,7 @@ def others(found: Found) -> Iterator[Offer]:
     yield from later(found.here, found.subject)
     source, statement = found.here.source, found.here.statement
     for text in _of_other(source, statement, found.subject.partition(".")[0]):
-        yield Offer("Give the optimizer what is trained", tuple(replace_statement(source, statement, [text])))
+        yield Offer("Give the optimizer what is trained", replace_statement(source, statement, [text]))
 
 
 def _renewed(made: Place) -> Iterator[Offer]:
@@ -44,7 +44,7 @@ def made_anew(found: Found) -> Iterator[Offer]:
     loop = next(blocks.loops(found.here.source, found.here.node), None)
     if loop is not None and found.here.statement in loop.body:
         steps = move_before(found.here.source, [found.here.statement], loop)
-        yield Offer("Make the optimizer once, before the loop", tuple(steps))
+        yield Offer("Make the optimizer once, before the loop", steps)
 
 
 def flag(found: Found) -> Iterator[Offer]:
@@ -56,7 +56,7 @@ def flag(found: Found) -> Iterator[Offer]:
             if name == "requires_grad":
                 text = f"{source.segment(holder)}.requires_grad_({source.segment(value)})"
                 steps = replace_statement(source, found.here.statement, [text])
-            yield Offer("Set requires_grad", tuple(steps), Keeps.VALUES)
+            yield Offer("Set requires_grad", steps, Keeps.VALUES)
 
 
 def idle(found: Found) -> Iterator[Offer]:
@@ -76,7 +76,7 @@ def later(made: Place, trained: str) -> Iterator[Offer]:
     for anchor in reversed(inner):
         bound = {one.partition(".")[0] for one in names.binds(anchor)}
         if bound & own:
-            yield Offer(title, tuple(move_after(source, [statement], anchor)))
+            yield Offer(title, move_after(source, [statement], anchor))
         elif root in bound and made.block is blocks.block_of(source, anchor):
             for text in _of_other(source, statement, root):
                 yield Offer(title, (*delete(source, statement), *insert_after(source, anchor, [text])))
@@ -92,11 +92,11 @@ def in_plain_list(found: Found) -> Iterator[Offer]:
                 continue
             if not bracket:
                 word = f"{_module_prefix(source, assigned)}Parameter"
-                yield Offer("Make it a parameter", tuple(embed(source, assigned.value, f"{word}({{}})")))
+                yield Offer("Make it a parameter", embed(source, assigned.value, f"{word}({{}})"))
                 continue
             keyed = isinstance(assigned.value, (ast.Dict, ast.DictComp)) or name_of(assigned.value) == "dict"
             word = _module_prefix(source, assigned) + _HOLDERS[kind][keyed]
-            yield Offer(f"Keep them in {word}", tuple(embed(source, assigned.value, f"{word}({{}})")))
+            yield Offer(f"Keep them in {word}", embed(source, assigned.value, f"{word}({{}})"))
 
 
 def _module_prefix(source: Source, node: ast.AST) -> str:
@@ -111,9 +111,7 @@ def _read_again(made: Place) -> Iterator[Offer]:
         for assigned in names.assignments(made.source, path):
             value = assigned.value
             if isinstance(value, ast.GeneratorExp) or (isinstance(value, ast.Call) and name_of(value) in _READ_ONCE):
-                yield Offer(
-                    f"Keep {path} as a list, which can be read again", tuple(embed(made.source, value, "list({})"))
-                )
+                yield Offer(f"Keep {path} as a list, which can be read again", embed(made.source, value, "list({})"))
 
 
 def _of_other(source: Source, statement: ast.stmt, root: str) -> Iterator[str]:

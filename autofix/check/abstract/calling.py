@@ -86,7 +86,6 @@ class Caller(Attributes):
         return self.unknown(ask.node)
 
     def invoke(self, function: Function, ask: Ask, around: Callable[[Value], object] | None = None) -> Value:
-        """Play a function of a file; a context manager only `around` the body of its `with`."""
         if self.depth >= _DEEPEST:
             return self.unknown(ask.node)
         if "contextmanager" in function.words and around is None:

@@ -40,7 +40,6 @@ class Expressions(Caller):
     """The value of an expression, by its kind."""
 
     def evaluate(self, node: ast.expr) -> Value:
-        """The value of an expression."""
         handler = self.EXPRESSIONS.get(type(node))
         return handler(self, node) if handler is not None else self.unknown(node)
 

@@ -203,10 +203,9 @@ def _extreme(player: Player, ask: Ask) -> Value:
 
 
 def _isinstance(_: Player, ask: Ask) -> Value:
-    return _is_of(*ask.given) if len(ask.given) == 2 else Plain()  # noqa: PLR2004
-
-
-def _is_of(value: Value, kind: Value) -> Value:
+    if len(ask.given) != 2:  # noqa: PLR2004
+        return Plain()
+    value, kind = ask.given
     kinds = kind.items if isinstance(kind, Listed) else [kind]
     names = {one.name for one in kinds if isinstance(one, Named)}
     if len(names) != len(kinds) and not any(isinstance(one, Class) for one in kinds):
@@ -349,10 +348,6 @@ def _reduce(player: Player, ask: Ask) -> Value:
     return total
 
 
-def _partial(player: Player, ask: Ask) -> Value:
-    return ask.given[0] if len(ask.given) == 1 and not ask.words else player.unknown(ask.node)
-
-
 def _abs(player: Player, ask: Ask) -> Value:
     if ask.given and isinstance(ask.given[0], Tensor):
         return operators.apply(player.tape, "abs", ask.given, {}, player.place(ask.node))
@@ -374,7 +369,8 @@ _HANDLERS: dict[str, Callable[[Player, Ask], Value]] = {
     "reversed": _listed("tuple"), "iter": _first, "tqdm": _first, "cycle": _first, "deque": _deque, "dict": _dict,
     "OrderedDict": _dict, "defaultdict": _defaultdict, "sum": _sum, "max": _extreme, "min": _extreme,
     "isinstance": _isinstance, "getattr": _getattr, "setattr": _setattr, "hasattr": _hasattr, "next": _next,
-    "map": _map, "chain": _chain, "from_iterable": _chain, "copy": _copy, "partial": _partial,
+    "map": _map, "chain": _chain, "from_iterable": _chain, "copy": _copy,
+    "partial": lambda player, ask: ask.given[0] if len(ask.given) == 1 and not ask.words else player.unknown(ask.node),
     "deepcopy": lambda player, ask: copied(player, ask.given[0], ask.node, {}) if ask.given else Plain(),
     "float": _to_number, "int": _to_number, "bool": _to_number, "str": _to_number, "round": _to_number, "abs": _abs,
     "reduce": _reduce, "type": _type, "islice": _first, "shuffle": _first,

@@ -42,7 +42,6 @@ class Machine(Expressions):
     """Runs the statements of one frame after the other."""
 
     def block(self, body: Iterable[ast.stmt]) -> int:
-        """Play statements; how they were left."""
         for statement in body:
             self.spend()
             handler = self.STATEMENTS.get(type(statement))
@@ -101,7 +100,6 @@ class Machine(Expressions):
             holder.grad = True
 
     def bind(self, target: ast.expr, value: Value, node: ast.AST) -> None:
-        """Give a target its value."""
         match target:
             case ast.Name(id=name):
                 self.frame.shared.get(name, self.frame).names[name] = value
@@ -331,7 +329,6 @@ class Machine(Expressions):
                 self.frame.names[name] = Later(module, alias.name, node.level, self.frame.file)
 
     def imported(self, value: Later, node: ast.AST) -> Value:
-        """What an import of the project's own comes to; what is not found is foreign after all."""
         holder = self.module(value.module, value.level, value.file)
         if not value.name:
             return holder if holder is not None else Named(value.module)

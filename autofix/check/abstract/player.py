@@ -6,6 +6,7 @@ import ast
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 
 from autofix.check.abstract import operators
 from autofix.check.abstract.tape import Tape
@@ -48,24 +49,19 @@ class PlayOver(Exception):  # noqa: N818  no error: a play that has taken long e
     """The play is over."""
 
 
+@dataclass(slots=True, eq=False)
 class NoGradient(Const):
     """The None that `.grad` gives for what is no leaf."""
 
-    __slots__ = ("of",)
-
-    def __init__(self, of: Tensor) -> None:
-        super().__init__(None)
-        self.of = of
+    value: object = field(init=False, default=None)
+    of: Tensor
 
 
+@dataclass(slots=True, eq=False)
 class NotYet(Opaque):
     """The `.grad` of a leaf that no backward has reached: None, as far as is known."""
 
-    __slots__ = ()
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.data = True
+    data: bool = True
 
 
 class Player(ABC):

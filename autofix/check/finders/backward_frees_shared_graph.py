@@ -20,8 +20,6 @@ from autofix.check.places import apart, carried, earlier_pass, made, made_once, 
 
 
 class BackwardFreesSharedGraph(Finder):
-    """A second backward over a graph that is gone."""
-
     code, name = "AG201", "backward-frees-shared-graph"
     title = "Two backwards through one graph"
     kinds = {"twice": ""}

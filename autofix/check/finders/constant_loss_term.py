@@ -27,8 +27,6 @@ _WEIGHTS = ("lamb", "weight", "alpha", "beta", "gamma", "coef", "scale")
 
 
 class ConstantLossTerm(Finder):
-    """A number where a loss was meant."""
-
     code, name = "AG511", "constant-loss-term"
     title = "A term of the loss has no gradient"
     words = (b"backward", b"step")

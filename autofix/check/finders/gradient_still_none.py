@@ -14,8 +14,6 @@ from autofix.check.finder import Finder, examples
 
 
 class GradientStillNone(Finder):
-    """An addition to None."""
-
     code, name = "AG305", "gradient-still-none"
     title = "Something is added to a gradient that is still None"
     kinds = {

@@ -20,8 +20,6 @@ from autofix.check.places import carried, collected, earlier_pass, made, said, t
 
 
 class GraphCarriedOver(Finder):
-    """A state that keeps the graph of every iteration before."""
-
     code, name = "AG203", "graph-carried-over"
     title = "A state is carried into the next iteration with its graph"
     kinds = {"twice": ""}

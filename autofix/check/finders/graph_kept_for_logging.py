@@ -26,8 +26,6 @@ _TENSOR_METHODS = {"mean", "sum", "squeeze", "clone", "cpu", "view", "reshape"}
 
 
 class GraphKeptForLogging(Finder):
-    """A list or total of losses that holds every iteration's graph."""
-
     code, name = "AG503", "graph-kept-for-logging"
     title = "A loss is kept together with its graph"
     words = (b"backward",)

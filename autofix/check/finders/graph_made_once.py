@@ -19,8 +19,6 @@ from autofix.check.places import earlier_pass, made, made_once, said, taken_in
 
 
 class GraphMadeOnce(Finder):
-    """A value whose graph lasts for one pass only."""
-
     code, name = "AG204", "graph-made-once"
     title = "A graph is made before the loop and used in every pass"
     kinds = {"twice": ""}

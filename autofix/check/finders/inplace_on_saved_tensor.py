@@ -23,8 +23,6 @@ _UPDATES = ("step", "load_state_dict", "init")
 
 
 class InplaceOnSavedTensor(Finder):
-    """A tensor that backward needs, written over."""
-
     code, name = "AG101", "inplace-on-saved-tensor"
     title = "In-place write to a tensor that backward needs"
     kinds = {"overwritten": ""}

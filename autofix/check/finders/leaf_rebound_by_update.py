@@ -15,8 +15,6 @@ from autofix.check.finder import Finder, examples
 
 
 class LeafReboundByUpdate(Finder):
-    """A gradient that is None because its tensor is no leaf."""
-
     code, name = "AG303", "leaf-rebound-by-update"
     title = "The gradient of a result is used, and is None"
     kinds = {

@@ -25,8 +25,6 @@ _WORDS = {
 
 
 class LossCutFromGraph(Finder):
-    """A backward from nothing."""
-
     code, name = "AG401", "loss-cut-from-graph"
     title = "backward() from a loss that has no graph"
     kinds = {"no-graph": ""}

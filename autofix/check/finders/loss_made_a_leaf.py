@@ -24,8 +24,6 @@ _NEW = {"torch.tensor", "torch.autograd.Variable", "torch.autograd.variable.Vari
 
 
 class LossMadeALeaf(Finder):
-    """A backward that ends where it begins."""
-
     code, name = "AG508", "loss-made-a-leaf"
     title = "The loss is cut off from its graph and marked as requiring a gradient"
     words = (b"backward", b"requires_grad")

@@ -27,8 +27,6 @@ _OTHER_WAYS = (b".grad = None", b".grad=None", b"grad.zero_", b"grad.data.zero_"
 
 
 class MissingZeroGrad(Finder):
-    """An optimizer that steps in a loop over gradients that are never zeroed there."""
-
     code, name = "AG501", "missing-zero-grad"
     title = "No zero_grad() in a loop that steps"
     words = (b"backward", b".step(", b"optim")

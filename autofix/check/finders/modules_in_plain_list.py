@@ -30,8 +30,6 @@ _READS = {"len", "enumerate", "zip", "range", "reversed", "print", "append", "is
 
 
 class ModulesInPlainList(Finder):
-    """A list of layers that belongs to no module."""
-
     code, name = "AG507", "modules-in-plain-list"
     title = "Layers in a plain list are not trained"
     words = (b"Module", b"self.", b"nn.")

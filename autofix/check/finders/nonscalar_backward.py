@@ -14,13 +14,9 @@ from autofix.check.finder import Finder, examples
 
 
 class NonscalarBackward(Finder):
-    """A loss of many values."""
-
     code, name = "AG403", "nonscalar-backward"
     title = "backward() from more than one value"
-    kinds = {
-        "nonscalar": "this loss has many values, one for each sample, and is not reduced after {made}",
-    }
+    kinds = {"nonscalar": "this loss has many values, one for each sample, and is not reduced after {made}"}
     made = "the loss is made here"
     finds, passes = examples("""\
 net, crit = torch.nn.Linear(2, 3), torch.nn.CrossEntropyLoss(reduction="none")

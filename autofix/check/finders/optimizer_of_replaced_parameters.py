@@ -26,8 +26,6 @@ _WITHOUT_PARAMETERS = {
 
 
 class OptimizerOfReplacedParameters(Finder):
-    """An optimizer that trains what is no longer part of the model."""
-
     code, name = "AG506", "optimizer-of-replaced-parameters"
     title = "Parameters replaced after the optimizer was made"
     words = (b".parameters()", b"optim", b".step(")

@@ -32,8 +32,6 @@ _LOOKS_THROUGH = frozenset(
 
 
 class ParametersNeverReached(Finder):
-    """A layer that only `__init__` knows."""
-
     code, name = "AG509", "parameters-never-reached"
     title = "A layer is made and never used"
     words = (b"nn", b"forward", b"__init__")

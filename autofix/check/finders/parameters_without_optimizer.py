@@ -24,8 +24,6 @@ _KNOWS = ("to", "cuda", "cpu", "train", "zero_grad", "float", "double")
 
 
 class ParametersWithoutOptimizer(Finder):
-    """Two networks, one optimizer, one of them forgotten."""
-
     code, name = "AG510", "parameters-without-optimizer"
     title = "A network in the loss that no optimizer owns"
     words = (b"backward", b"optim", b"parameters")

@@ -19,8 +19,6 @@ from autofix.check.places import carried, collected, said
 
 
 class RecordsNeverEmptied(Finder):
-    """A list that still holds what an earlier pass computed."""
-
     code, name = "AG205", "records-never-emptied"
     title = "A list still holds what an earlier pass has computed, with its graph"
     kinds = {"twice": ""}

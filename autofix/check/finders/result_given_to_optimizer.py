@@ -16,13 +16,9 @@ from autofix.check.finder import Finder, examples
 
 
 class ResultGivenToOptimizer(Finder):
-    """An optimizer that owns what is computed anew."""
-
     code, name = "AG304", "result-given-to-optimizer"
     title = "An optimizer is given the result of an operation"
-    kinds = {
-        "non-leaf-owned": "the optimizer is given a tensor that is no leaf: it is computed in {made}",
-    }
+    kinds = {"non-leaf-owned": "the optimizer is given a tensor that is no leaf: it is computed in {made}"}
     made = "the tensor is computed here"
     finds, passes = examples("""\
 !

@@ -21,8 +21,6 @@ from autofix.syntax.facts import Block, Call, Scope
 
 
 class SchedulerBeforeOptimizer(Finder):
-    """A schedule whose first learning rate is skipped."""
-
     code, name = "AG505", "scheduler-before-optimizer"
     title = "scheduler.step() before optimizer.step()"
     words = (b"lr_scheduler", b".step(", b"optim")

@@ -22,8 +22,6 @@ from autofix.syntax.facts import Scope
 
 
 class StepBeforeBackward(Finder):
-    """An optimizer that steps with the gradients it has just thrown away."""
-
     code, name = "AG504", "step-before-backward"
     title = "step() before its backward()"
     words = (b"backward", b".step(", b"zero_grad")

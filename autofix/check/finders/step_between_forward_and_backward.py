@@ -20,8 +20,6 @@ from autofix.check.places import said, seen_from_backward, together
 
 
 class StepBetweenForwardAndBackward(Finder):
-    """A step that changes what a backward still needs."""
-
     code, name = "AG102", "step-between-forward-and-backward"
     title = "step() between a forward and its backward"
     kinds = {"overwritten": ""}

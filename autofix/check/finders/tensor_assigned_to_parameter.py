@@ -15,8 +15,6 @@ from autofix.check.finder import Finder, examples
 
 
 class TensorAssignedToParameter(Finder):
-    """A parameter's name that is given something else."""
-
     code, name = "AG306", "tensor-assigned-to-parameter"
     title = "A tensor is assigned to the name of a parameter"
     kinds = {"assigned-to-parameter": "a tensor is assigned to {text}, which is a parameter of this module"}

@@ -16,8 +16,6 @@ from autofix.check.finder import Finder, examples
 
 
 class TensorToNumpy(Finder):
-    """A graph that an array cannot hold."""
-
     code, name = "AG404", "tensor-to-numpy"
     title = "A tensor that requires a gradient is handed to numpy or copied"
     kinds = {

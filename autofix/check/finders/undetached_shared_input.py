@@ -20,8 +20,6 @@ from autofix.check.places import apart, earlier_pass, made, said
 
 
 class UndetachedSharedInput(Finder):
-    """A loss that reaches into a network that it does not train."""
-
     code, name = "AG202", "undetached-shared-input"
     title = "A loss reaches into a network that it does not train"
     kinds = {"twice": ""}

@@ -15,13 +15,9 @@ from autofix.check.finder import Finder, examples
 
 
 class UnusedInput(Finder):
-    """A derivative that has nowhere to go."""
-
     code, name = "AG405", "unused-input"
     title = "A derivative with respect to a tensor that requires no gradient"
-    kinds = {
-        "input-without-gradient": "this is a derivative with respect to a tensor that requires no gradient",
-    }
+    kinds = {"input-without-gradient": "this is a derivative with respect to a tensor that requires no gradient"}
     caused = "its graph ended here"
     finds, passes = examples("""\
 net = torch.nn.Linear(1, 1)

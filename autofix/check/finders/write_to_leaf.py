@@ -16,8 +16,6 @@ from autofix.check.finder import Finder, examples
 
 
 class WriteToLeaf(Finder):
-    """An update that autograd refuses."""
-
     code, name = "AG301", "write-to-leaf"
     title = "In-place write to a leaf that requires a gradient"
     kinds = {

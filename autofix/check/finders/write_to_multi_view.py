@@ -19,8 +19,6 @@ from autofix.check.places import said
 
 
 class WriteToMultiView(Finder):
-    """A view that must not be written."""
-
     code, name = "AG105", "write-to-multi-view"
     title = "In-place write to one of several views"
     kinds = {"multi-view-written": "", "quiet-view-written": ""}

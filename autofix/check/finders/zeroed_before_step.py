@@ -21,8 +21,6 @@ from autofix.syntax.facts import Scope
 
 
 class ZeroedBeforeStep(Finder):
-    """A `zero_grad()` that throws away what `backward()` has just computed."""
-
     code, name = "AG502", "zeroed-before-step"
     title = "zero_grad() between backward() and step()"
     words = (b"backward", b".step(", b"zero_grad")

@@ -200,8 +200,7 @@ def _handed(value: Any, dtype: torch.dtype | None) -> Any:
 
 
 def _doubles_as(dtype: Any) -> torch.dtype:
-    kinds = {"float16": torch.float16, "float32": torch.float32}
-    return kinds.get(str(dtype), torch.float64)
+    return {"float16": torch.float16, "float32": torch.float32}.get(str(dtype), torch.float64)
 
 
 def apply(

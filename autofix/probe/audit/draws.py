@@ -66,8 +66,7 @@ class Draws:
         """What a pass is fed with: the first operand without a graph of a layer that has one."""
         if len(given) < 2 or not torch.is_grad_enabled() or given[0].requires_grad or not given[1].requires_grad:  # noqa: PLR2004
             return
-        here = self._frames.here()
-        fed = self._fed.setdefault(here, _Fed())
+        fed = self._fed.setdefault(self._frames.here(), _Fed())
         if len(fed.prints) > 2 * _MANY:
             return
         before = fed.latest() if fed.latest is not None else None

@@ -1,18 +1,20 @@
-"""Carriers: which of the user's variables hold a tensor of a given place in the graph."""
+"""Carriers: which of the user's variables hold a tensor of a given place in the graph, and which hold none."""
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import sys
 from collections import deque
 from collections.abc import Iterator
+from types import FrameType, TracebackType
 from typing import Any
 
 import torch
 
 from .. import wire
 from ..engine import graph
-from ..program.frames import Frames
+from ..program.frames import Frames, frames_of
 from . import forms
 
 KEPT = 6
@@ -20,6 +22,8 @@ KEPT = 6
 _DEPTH = 6
 _ITEMS = 2000
 _MODULE = frozenset(vars(torch.nn.Module()))
+_MAY_BE_TENSORS = (bool, int, float, complex, type(None))
+"""What a variable may hold for a while that holds a tensor at other times."""
 
 
 class Carriers:
@@ -113,3 +117,38 @@ def _items(value: Any, *, inside: bool) -> list[Any] | None:
         return list(value)[-50:]
     fixed = inside or getattr(getattr(type(value), "__dataclass_params__", None), "frozen", False)
     return list(forms.parts(value).values()) if fixed and dataclasses.is_dataclass(value) else None
+
+
+def held(error: BaseException, frames: Frames) -> tuple[wire.Carrier, ...]:
+    """What holds the tensors of the object that the user's call copies; () where the error is of no copy."""
+    called = list(frames_of(error))
+    last = max((at for at, frame in enumerate(called) if frames.owned(frame.f_code.co_filename)), default=-1)
+    copies = (frame for frame in called[last + 1 :] if frame.f_code is copy.deepcopy.__code__)
+    first = next(copies, None)
+    return Carriers(frames).below(first.f_locals["x"]) if first is not None else ()
+
+
+def plain(traceback: TracebackType | None, frames: Frames) -> tuple[wire.Carrier, ...]:
+    """The names, and their attributes, that the user's frames use for what has no `detach` and no items."""
+    found: dict[wire.Carrier, None] = {}
+    for frame in (one.tb_frame for one in frames.own(traceback)):
+        for path, value in _used(frame, frames):
+            kind = type(value)
+            if not (hasattr(kind, "detach") or hasattr(kind, "__iter__") or isinstance(value, _MAY_BE_TENSORS)):
+                found[wire.Carrier(frame.f_code.co_filename, frame.f_code.co_qualname, path, "other")] = None
+    return tuple(found)
+
+
+def _used(frame: FrameType, frames: Frames) -> list[tuple[str, Any]]:
+    code, used = frames.code(frame), frames.names(frame)
+    names = (*code.co_varnames, *code.co_freevars, *code.co_cellvars, *used)
+    known = {**frame.f_globals, **frames.variables(frame)}
+    found = [(name, known[name]) for name in dict.fromkeys(names) if name in known]
+    for name, value in list(found):
+        if isinstance(value, torch.Tensor) or not hasattr(value, "__dict__"):
+            continue
+        kept = vars(value)
+        if isinstance(value, torch.nn.Module):
+            kept = {**kept, **value._modules}
+        found += [(f"{name}.{inner}", kept[inner]) for inner in dict.fromkeys(used) if inner in kept]
+    return found

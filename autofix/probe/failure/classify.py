@@ -17,11 +17,10 @@ from ..instruments.state import State
 from ..program.frames import frames_of
 from ..refused.flagged import computed
 from .absent import giver, reads_gradient
-from .copies import held
+from .carriers import held, plain
 from .given import refused_parameters
 from .missing import empty, missing
-from .plain import plain
-from .wrappers import by_checkpoint, by_recomputation, by_reducer
+from .refusals import by_checkpoint, by_recomputation, by_reducer
 
 _MESSAGE = 4000
 _ONCE = "Error"

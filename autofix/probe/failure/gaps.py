@@ -100,8 +100,7 @@ class Gaps:
         """The latest of them at a place with what its outputs lost on their way, and the inputs that it is about."""
         gap = next(one for one in reversed(self._seen) if self._frames.resolve(one.raw) == stack)
         inputs = [one for reference in gap.inputs if (one := reference()) is not None]
-        none = wire.Origin(wire.NONE_GIVEN[not gap.all], stack)
-        return (none, *self._told(gap.lost)), inputs
+        return (wire.Origin(wire.NONE_GIVEN[not gap.all], stack), *self._told(gap.lost)), inputs
 
     def lost(self, inputs: Iterable[torch.Tensor], outputs: Iterable[Any]) -> tuple[wire.Origin, ...]:
         """Where the graph was lost by which outputs may be made of inputs that they do not lead to."""

@@ -83,7 +83,7 @@ def build(stage: Stage) -> None:
     """Lay out the file system that the script will see."""
     _linux.mount("none", "/", None, _linux.MS_REC | _linux.MS_PRIVATE)
     devices = _take_devices()
-    shelf = _take_scratch(stage)
+    shelf = -1 if stage.privileged else _linux.take_mount(stage.fence.scratch)
     _linux.restrict_mounts(_linux.MS_RDONLY | _linux.MS_NOSUID | _linux.MS_NODEV)
     _open_stage(stage, shelf)
     for path in stage.wanted:
@@ -137,10 +137,6 @@ def _take_devices() -> dict[str, int]:
         with contextlib.suppress(OSError):
             taken[name] = _linux.take_mount(f"/dev/{name}")
     return taken
-
-
-def _take_scratch(stage: Stage) -> int:
-    return -1 if stage.privileged else _linux.take_mount(stage.fence.scratch)
 
 
 def _open_stage(stage: Stage, shelf: int) -> None:

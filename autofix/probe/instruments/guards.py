@@ -144,7 +144,7 @@ class Guards(Listener):
             self._shapes.backward(call)
         site = self._sites.setdefault(call.stack, _Site())
         waiting = [given for given in self._given.values() if not given.used]
-        only = _inputs_only(call)
+        only = {id(tensor) for tensor in call.inputs} if call.inputs else None
         self._calls[call.index] = (call.stack, set())
         old, ages = 0, set[int]()
         self.leaves = []
@@ -336,8 +336,3 @@ def _beside_leaves(call: Call) -> set[int]:
     return {
         node._sequence_nr() for node in graph.walk(call.roots) if any(True for _ in graph.leaves(graph.children(node)))
     }
-
-
-def _inputs_only(call: Call) -> set[int] | None:
-    """Ids of the leaves that `inputs=` restricts a call to, None without a restriction."""
-    return {id(tensor) for tensor in call.inputs} if call.inputs else None

@@ -219,8 +219,7 @@ class _Pace:
     def quick(self) -> bool:
         """Whether `ENOUGH` of them take a moment, and that is not over: an evaluation may lie between two."""
         quickest = 0.0 if self._quickest == math.inf else self._quickest
-        spent = self._latest - self._began
-        return max(ENOUGH * quickest, spent) < self._grace * self._threads
+        return max(ENOUGH * quickest, self._latest - self._began) < self._grace * self._threads
 
 
 class _Budget:

@@ -89,11 +89,11 @@ class Adapted:
         """Arrange what belongs to one run alone, of those that go on from one beginning."""
         setup = run.request.setup
         if setup.closures:
-            from .closures import Closures
+            from .shorten import Closures
 
             run.taps.listeners.insert(0, Closures(setup.closures, self.note))
         if setup.rounds and run.request.mode == "baseline":
-            from .rounds import Rounds
+            from .shorten import Rounds
 
             run.taps.listeners.append(Rounds(setup.rounds, run.taps, shown))
         if run.request.mode in ("audit", "baseline", "trace"):

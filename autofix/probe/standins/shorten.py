@@ -1,7 +1,7 @@
-"""Loops that end early, where that was asked for: in training after some iterations, over data after some batches.
+"""What ends early, where that was asked for: loops, steps that run their closure over and over, a whole first run.
 
-A loop counts as training once a backward ran in one of its iterations; other loops (over layers, time steps, files)
-are part of what is computed and stay whole.
+A loop in training ends after some iterations, one over data after some batches. It counts as training once a backward
+ran in one of its iterations; other loops (over layers, time steps, files) are part of what is computed and stay whole.
 """
 
 from __future__ import annotations
@@ -9,15 +9,21 @@ from __future__ import annotations
 import ast
 import builtins
 import os
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
 
+from ..engine.taps import Listener, Taps
 from ..instruments.state import State
 
 SHORT = "__autofix_short__"
 GOES_ON = "__autofix_goes_on__"
+_EVALUATIONS = 5 / 4
+"""Of a closure, by iteration: what L-BFGS allows itself where nothing else is said."""
+_LEAST = 5.0
+"""Seconds that a run may train in any case: what takes no time is not worth ending."""
 
 
 class Shorten(ast.NodeTransformer):
@@ -99,3 +105,34 @@ class Shorten(ast.NodeTransformer):
 
     def _tell(self, place: str, most: int) -> None:
         self._note(f"the loop at {place} was ended after {most} iteration{'s' if most != 1 else ''}")
+
+
+class Closures(Listener):
+    """Holds an optimizer such as L-BFGS with `max_iter=50000`, whose first step is the whole training, to `most`."""
+
+    def __init__(self, most: int, note: Callable[[str], None]) -> None:
+        self._most, self._note = most, note
+
+    def optimizer_made(self, index: int, optimizer: torch.optim.Optimizer) -> None:
+        for group in optimizer.param_groups:
+            if group.get("max_iter", 0) > self._most:
+                name = type(optimizer).__name__
+                self._note(f"each step of {name} was ended after {self._most} of its {group['max_iter']} iterations")
+                group["max_iter"] = self._most
+                group["max_eval"] = min(group.get("max_eval") or 0, int(self._most * _EVALUATIONS))
+
+
+class Rounds(Listener):
+    """Ends the run when each optimizer that steps has made `most` steps, and the first of them was some seconds ago."""
+
+    def __init__(self, most: int, taps: Taps, end: Callable[[str], None]) -> None:
+        self._most, self._taps, self._end = most, taps, end
+        self._began = 0.0
+
+    def step_done(self, index: int, optimizer: torch.optim.Optimizer) -> None:
+        self._began = self._began or time.monotonic()
+        made = [count for count in self._taps.counts if count]
+        if min(made) >= self._most and time.monotonic() - self._began >= _LEAST:
+            calls, steps = self._taps.calls, sum(made)
+            seen = f"it made {calls} backward calls and {steps} optimizer steps without a failure"
+            self._end(f"{seen}, and was ended there: --rounds 0 waits for its end")

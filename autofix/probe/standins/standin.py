@@ -75,8 +75,7 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
             tell = self._note if top in wire.SHOWING or top in wire.GIVING else self._doubt
             kind = "random data stands in" if top in wire.GIVING else wire.LEFT_OUT
             tell(f"{top} is not installed: {kind}")
-        build = self._builders.get(top, _Inert)
-        module = build(spec.name)
+        module = self._builders.get(top, _Inert)(spec.name)
         module.__path__ = []
         return module
 

@@ -100,8 +100,7 @@ def _as_picture(image: torch.Tensor) -> Any:
         picture = importlib.import_module("PIL.Image")
     except ImportError:
         return image
-    pixels = (image * 255).to(torch.uint8).permute(1, 2, 0).numpy()
-    return picture.fromarray(pixels.squeeze())
+    return picture.fromarray((image * 255).to(torch.uint8).permute(1, 2, 0).numpy().squeeze())
 
 
 def opened(path: Any, *args: Any, **kwargs: Any) -> Any:

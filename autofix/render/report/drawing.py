@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -251,15 +252,7 @@ def _plain(name: str) -> str:
 
 def _common(paths: Sequence[str]) -> str:
     """The module that all of these are, or are in."""
-    if not paths:
-        return ""
-    parts = [path.split(".") for path in paths]
-    shared = []
-    for names in zip(*parts, strict=False):
-        if len(set(names)) > 1:
-            break
-        shared.append(names[0])
-    return one_line(".".join(shared))
+    return one_line(".".join(os.path.commonprefix([path.split(".") for path in paths])))  # noqa: RUF071  of lists
 
 
 def _fitted(text: str, longest: int) -> str:

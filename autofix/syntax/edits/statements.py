@@ -153,8 +153,7 @@ def _removed(run: StatementRun) -> list[Step]:
     source = run.source
     if len(run.statements) == len(run.block) and not isinstance(source.parent(run.block[0]), ast.Module):
         # A comment after the last statement is its own where it has the line to itself, and goes with it.
-        end = run.line_end[0] if run.leads else run.end
-        return [Splice(source, run.start, end, "pass")]
+        return [Splice(source, run.start, run.line_end[0] if run.leads else run.end, "pass")]
     if run.next_start is not None and (run.leads or run.first == 0):
         return [Splice(source, run.start, run.next_start, "")]
     if run.leads:

@@ -50,7 +50,7 @@ def _in_place(scope: Body) -> list[Step]:
     steps: list[Step] = []
     texts = scope.texts
     for node, text in texts.items():
-        if any(other is not node and _inside(node, other) for other in texts):
+        if any(other is not node and node in ast.walk(other) for other in texts):
             continue  # written with what it stands in
         if text is None:
             steps += delete(scope.source, node)  # type: ignore[arg-type]  # a statement
@@ -59,10 +59,6 @@ def _in_place(scope: Body) -> list[Step]:
         else:
             steps += replace(scope.source, node, text)  # type: ignore[arg-type]  # an expression
     return steps
-
-
-def _inside(node: ast.AST, other: ast.AST) -> bool:
-    return any(part is node for part in ast.walk(other))
 
 
 def _namesake(scope: Body) -> list[Step]:
@@ -93,7 +89,7 @@ def _renamed(caller: Body, call: ast.Call, name: str) -> None:
     old = ast.unparse(call.func)
     new = name if isinstance(call.func, ast.Name) else f"{old.rpartition('.')[0]}.{name}"
     for node, text in caller.texts.items():
-        if text is not None and _inside(call, node):
+        if text is not None and call in ast.walk(node):
             if text.count(f"{old}(") != 1:
                 raise Declined(f"{old} is called more than once in one expression")
             caller.texts[node] = text.replace(f"{old}(", f"{new}(")

@@ -1,0 +1,143 @@
+"""What a function takes out of a record, and how it computes that anew from what is stored beside it."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import copy
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from autofix.core.edit import Declined
+from autofix.probe.wire import Crossing
+from autofix.search import anew
+from autofix.syntax import calls, names
+from autofix.syntax.calls import Function
+from autofix.syntax.edits import Step, insert_after, insert_before
+from autofix.syntax.source import Source
+from autofix.syntax.sources import Sources
+
+DEEPEST = 3
+"""How many calls around the one that made a value, and how many variables that it was made of, are looked at."""
+_SEVERAL = ("{}s", "{}es", "{}_list", "{}_batch", "batch_{}", "all_{}")
+"""What a batch of something is called."""
+
+
+@dataclass(slots=True)
+class Taken:
+    """A variable that a statement takes out of a record, beside others; `several`: it holds a batch."""
+
+    source: Source
+    function: Function
+    statement: ast.For | ast.Assign
+    path: str
+    beside: set[str]
+    several: bool
+    each: dict[str, str] = field(default_factory=dict)
+    """By the name of one, that of the batch which it is taken from."""
+
+    def again(self, made_in: Source, made: ast.expr, sources: Sources) -> list[Step]:
+        """The lines that compute it anew, where the record is taken apart."""
+        if any(anew.draws(call, made_in, sources) for call in calls.within(made)):
+            raise Declined(f"{self.path} would be made of new random numbers")
+        self.each, stored = {}, set[str]()
+        text = ast.unparse(self._spelled(made, made_in, stored))
+        if not stored:
+            raise Declined(f"nothing that {self.path} was computed from is stored beside it")
+        if self.each:
+            ones, batches = ", ".join(self.each), ", ".join(self.each.values())
+            text = f"[{text} for {ones} in {batches if len(self.each) == 1 else f'zip({batches})'}]"
+        line = f"{self.path} = {text}"
+        if isinstance(self.statement, ast.For):
+            return insert_before(self.source, self.statement.body[0], [line])
+        return insert_after(self.source, self.statement, [line])
+
+    def _spelled(self, made: ast.expr, made_in: Source, stored: set[str], depth: int = 0) -> ast.expr:
+        """An expression in the words of the function that takes the record apart."""
+        maker = made_in.function(made)
+        locals_there = names.locals_of(maker) if maker is not None else set[str]()
+        taken = self
+
+        class Spelling(ast.NodeTransformer):
+            def visit_Name(self, node: ast.Name) -> ast.expr:
+                name = node.id
+                if (batch := taken.batch(name)) and name in (locals_there or {name}):
+                    stored.add(batch)
+                    return node
+                if (value := _bound_once(maker, name)) is not None and depth < DEEPEST:
+                    return taken._spelled(value, made_in, stored, depth + 1)
+                return taken.known(node, maker, made_in)
+
+        found: ast.expr = Spelling().visit(copy.deepcopy(made))
+        return found
+
+    def batch(self, name: str) -> str:
+        """What is stored of something under this name, or under that of several; '' where nothing is."""
+        if not self.several:
+            return name if name in self.beside else ""
+        wanted = (form.format(name) for form in _SEVERAL)
+        if found := next((one for one in wanted if one in self.beside), ""):
+            self.each[name] = found
+        return found
+
+    def known(self, node: ast.Name, maker: Function | None, made_in: Source) -> ast.expr:
+        """A name that means the same here and there: the object, what the file knows, or an argument of both."""
+        here = names.locals_of(self.function)
+        if maker is None or node.id not in names.locals_of(maker):
+            same = made_in is self.source or node.id in self.source.imported or hasattr(builtins, node.id)
+        elif node.id == "self":
+            same = self.source.parent(self.function) is made_in.parent(maker)
+        else:
+            return node if node.id in calls.parameters(self.function) else _decline(node.id)
+        return node if same and (node.id not in here or node.id == "self") else _decline(node.id)
+
+
+def _decline(name: str) -> ast.expr:
+    raise Declined(f"{name} is not known where the record is taken apart")
+
+
+def taken(crossing: Crossing, sources: Sources) -> Iterator[Taken]:
+    """Where functions in which the failing graph was made take what crosses out of records.
+
+    By the variable that held it when the run failed; where that holds the next record by then, by what is read there.
+    """
+    for frame, source, node in sources.nodes(crossing.used):
+        function = source.function(node)
+        if function is None:
+            continue
+        here = {one.path: one.kind for one in crossing.carriers if one.function == frame.function}
+        read = dict.fromkeys(one.id for one in _values(node))
+        for statement, target in _taking_apart(function):
+            parts = {part.id for part in names.parts(target) if isinstance(part, ast.Name)}
+            held = [path for path in here if path in parts]
+            for path in held or [one for one in read if one in parts][:1]:
+                several = here[path] != "tensor" if held else isinstance(statement, ast.Assign)
+                yield Taken(source, function, statement, path, parts - {path}, several)
+
+
+def _values(node: ast.AST) -> Iterator[ast.Name]:
+    """The names that an expression reads, but for the indices of what it takes a part of."""
+    if isinstance(node, ast.Name):
+        yield node
+    for name, part in ast.iter_fields(node):
+        for one in part if isinstance(part, list) else [part]:
+            if isinstance(one, ast.AST) and not (isinstance(node, ast.Subscript) and name == "slice"):
+                yield from _values(one)
+
+
+def _taking_apart(function: Function) -> Iterator[tuple[ast.For | ast.Assign, ast.expr]]:
+    """The loops and assignments of a function that bind several variables at once, and these."""
+    for one in ast.walk(function):
+        match one:
+            case ast.For(target=ast.Tuple() as target) | ast.Assign(targets=[ast.Tuple() as target]):
+                yield one, target
+
+
+def _bound_once(maker: Function | None, name: str) -> ast.expr | None:
+    """The value of a variable that a function binds in one plain assignment."""
+    found = [one for one in ast.walk(maker) if isinstance(one, ast.stmt) and one is not maker] if maker else []
+    bound = [one for one in found if name in names.binds(one) and not hasattr(one, "body")]
+    match bound:
+        case [ast.Assign(targets=[ast.Name()], value=value)]:
+            return value
+    return None
