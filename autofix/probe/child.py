@@ -114,13 +114,14 @@ class Run(State):
     def _arm_compared(self) -> None:
         from .instruments.courses import Courses, Stepped
         from .instruments.guards import Guards
+        from .instruments.hooks import Hooks
         from .instruments.terms import GrowingLosses
         from .instruments.uses import Uses
         from .reference.freeze import KeyedRandom
 
         asked, heard = self.request, self.taps.listeners
         uses = Uses(self.frames, self.names, self.taps)
-        heard += [uses, GrowingLosses(self.frames)]
+        heard += [uses, Hooks(self.frames), GrowingLosses(self.frames)]
         self._arm_comparisons()
         if asked.mode == "reference" and asked.watch_origins:
             self._watch_origins()
@@ -161,7 +162,7 @@ class Run(State):
 
         asked, heard = self.request, self.taps.listeners
         if asked.held:
-            from .instruments.held import HeldStates
+            from .instruments.courses import HeldStates
 
             heard.append(HeldStates(self.taps, self.names, self.witness))
         if asked.expected:
