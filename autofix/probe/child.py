@@ -353,6 +353,7 @@ class Run(State):
         return {
             "names": tuple(names),
             "states": self.names.states({id(p) for params in owned for p in params}),
+            "spent": self.names.spent(self.guards.walked) if self.request.mode == "candidate" else (),
             "finals": self.witness.sketch_all([p for params in owned for p in params]),
             "facts": self.adapted.facts,
             "drawn_at": tuple(self.keyed.places) if self.keyed is not None else (),

@@ -586,6 +586,7 @@ class Trace:
     names: tuple[tuple[str, ...], ...] = ()
     reaches: tuple[Reach, ...] = ()
     states: tuple[State, ...] = ()
+    spent: tuple[str, ...] = ()  # what lasting containers hold of results that a backward went through
     finals: tuple[tuple[float, ...], ...] = ()
     courses: tuple[Held, ...] = ()  # parameters and buffers where something used them: first, and after writes by hand
     held: tuple[Held, ...] = ()  # other state, at each step; only where asked for

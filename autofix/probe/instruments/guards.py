@@ -25,6 +25,7 @@ from .terms import sums_of
 _Sums = tuple[set[tuple[int, int]], set[tuple[int, int]], torch.Tensor | None]
 _PHASE = 2
 """Steps of an optimizer without it after which gradient that was left over once is taken for that of a phase before."""
+_WALKED = 1 << 20
 _LATEST = 8
 """Backward calls that are held against each other."""
 
@@ -111,6 +112,8 @@ class Guards(Listener):
         self.found: dict[tuple[str, Raw], wire.Fact] = {}
         self.leaves: list[torch.Tensor] = []
         """Those that the graph of the latest backward begins at."""
+        self.walked: set[int] = set()
+        """The ages of the nodes of all backwards, as long as they are not too many."""
 
     def told(self) -> dict[str, Any]:
         """The faults; for each backward call, the optimizers that stepped in its segment; derivatives, and reaches."""
@@ -167,6 +170,7 @@ class Guards(Listener):
                 if again or age < site.mark:
                     self._check_stale(node, age, site, call)
             self._look_again(call, ages, sums)
+        self.walked |= ages if len(self.walked) < _WALKED else set()
         self._check_growth(site, old, call)
         if call.create and not call.accumulate:
             known = self._given.get(call.stack)
