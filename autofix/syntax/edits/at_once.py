@@ -5,17 +5,17 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from itertools import pairwise
+from typing import NamedTuple
 
 from autofix.core.edit import Declined
 from autofix.syntax.blocks import block_of, loops
 from autofix.syntax.calls import name_of, parameters, path_of, whole
 from autofix.syntax.edits.statements import delete, insert_before, replace_statement
 from autofix.syntax.edits.steps import Step
-from autofix.syntax.names import assignments, binds
+from autofix.syntax.names import assignments, binds, bound_by
 from autofix.syntax.source import Source
 
 _SIGNS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
-_SCALES = (ast.Mult, ast.Div)
 _WHOLE = (ast.Call, ast.Name, ast.Attribute, ast.Subscript, ast.Constant)
 """What needs no parentheses behind an operator."""
 _FILLED = ("ones", "ones_like", "new_ones", "full", "full_like", "new_full", "tensor", "eye")
@@ -34,52 +34,70 @@ def at_once(source: Source, node: ast.AST) -> list[Step]:
     for first, second in (pair for pair in pairwise(block) if statement in pair):
         if isinstance(first, ast.AugAssign) and isinstance(second, ast.AugAssign) and _are_mirrored(first, second):
             targets = ", ".join(ast.unparse(one.target) for one in (first, second))
-            values = ", ".join(_value(source, one, ast.unparse(one.target)) for one in (first, second))
+            operands = ((ast.unparse(one.target), _SIGNS[type(one.op)], one.value) for one in (first, second))
+            values = ", ".join(_product(source, *each) for each in operands)
             return [*replace_statement(source, first, [f"{targets} = {values}"]), *delete(source, second)]
-    if isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Name):
-        for first, writes in _factors(source, statement, block):
-            name = statement.target.id
-            before = f"{name}_before"
-            made = ((one, [f"{name} = {_value(source, one, before)}"]) for one in writes)
-            anew = [step for one, lines in made for step in replace_statement(source, one, lines)]
-            return [*insert_before(source, first, [f"{before} = {name}"]), *anew]
+    if (written := _scaled(statement)) is not None:
+        for first, writes in _factors(source, written, block):
+            before = f"{written.name}_before"
+            made = [(one.statement, _product(source, before, one.sign, one.factor)) for one in writes]
+            anew = (replace_statement(source, one, [f"{written.name} = {value}"]) for one, value in made)
+            return [
+                *insert_before(source, first, [f"{before} = {written.name}"]),
+                *(step for one in anew for step in one),
+            ]
     raise Declined("no write beside it is the same with the two names exchanged, and it is no factor of several")
 
 
-def _factors(
-    source: Source, write: ast.AugAssign, block: list[ast.stmt]
-) -> Iterator[tuple[ast.stmt, list[ast.AugAssign]]]:
+class _Scaled(NamedTuple):
+    """A statement that multiplies a factor onto what a name holds, or divides that by it."""
+
+    statement: ast.stmt
+    name: str
+    sign: str
+    factor: ast.expr
+
+
+def _scaled(statement: ast.stmt) -> _Scaled | None:
+    match statement:
+        case ast.AugAssign(ast.Name(name), ast.Mult() | ast.Div() as op, factor):
+            return _Scaled(statement, name, _SIGNS[type(op)], factor)
+        case ast.Expr(ast.Call(ast.Attribute(ast.Name(name), "mul_" | "div_" as called), [factor], [])):
+            return _Scaled(statement, name, "*" if called == "mul_" else "/", factor)
+    return None
+
+
+def _factors(source: Source, write: _Scaled, block: list[ast.stmt]) -> Iterator[tuple[ast.stmt, list[_Scaled]]]:
     """The writes that multiply one factor of several onto what `write` goes to, and the first statement of these.
 
     They are one statement in a loop, whose factor is that of the turn and is made of nothing that the loop makes; or
-    several with items of one tensor. Each product is used before the next, and the first is no product of ones.
+    several with parts of one tensor. Each product is used before the next, and the first is no product of ones.
     """
-    name = path_of(write.target)
-    loop = next(loops(source, write), None)
-    if not isinstance(write.op, _SCALES) or name in _read(write.value):
+    name, used = write.name, _read(write.factor)
+    if name in used:
         return
-    if isinstance(loop, ast.For) and (turn := binds(loop.target)) & _read(write.value):
-        others = [one for one in ast.walk(loop) if isinstance(one, ast.stmt) and one not in (loop, write)]
-        made = set().union(*map(binds, others)) if others else set()
-        used = any(name in _read(one) for one in block[block.index(write) + 1 :])
-        if used and name not in made and not (made - turn) & _read(write.value) and _is_given(source, loop, name):
+    loop = next(loops(source, write.statement), None)
+    if isinstance(loop, ast.For) and (turn := binds(loop.target)) & used:
+        others = [one for one in ast.walk(loop) if isinstance(one, ast.stmt) and one not in (loop, write.statement)]
+        behind = block[block.index(write.statement) + 1 :]
+        bound = bound_by(others) - turn
+        if name in _read(*behind) and name not in bound and not bound & used and _is_given(source, loop, name):
             yield loop, [write]
-    items = [one for one in block if isinstance(one, ast.AugAssign) and _is_item_like(one, write)]
-    between = [block[block.index(a) + 1 : block.index(b)] for a, b in pairwise(items)]
-    if between and all(any(name in _read(one) for one in some) for some in between):
-        bound = {one for some in between for statement in some for one in binds(statement)}
-        if name not in bound and not bound & _read(write.value) and _is_given(source, items[0], name):
-            yield items[0], items
+    found = [one for one in map(_scaled, block) if one is not None and one[1:3] == write[1:3]]
+    like = [one for one in found if _are_parts(source, one.factor, write.factor)]
+    between = [block[block.index(one.statement) + 1 : block.index(other.statement)] for one, other in pairwise(like)]
+    if between and all(name in _read(*some) for some in between):
+        bound = bound_by(one for some in between for one in some)
+        if name not in bound and not bound & used and _is_given(source, like[0].statement, name):
+            yield like[0].statement, like
 
 
-def _is_item_like(one: ast.AugAssign, write: ast.AugAssign) -> bool:
-    """Whether a write multiplies an item of the same tensor onto the same name."""
-    return (
-        path_of(one.target) == path_of(write.target)
-        and type(one.op) is type(write.op)
-        and isinstance(one.value, ast.Subscript)
-        and ast.dump(whole(one.value)) == ast.dump(whole(write.value))
-    )
+def _are_parts(source: Source, one: ast.expr, other: ast.expr) -> bool:
+    """Whether two expressions are items of one tensor, or names that one statement binds."""
+    if isinstance(one, ast.Subscript) and isinstance(other, ast.Subscript):
+        return ast.dump(whole(one)) == ast.dump(whole(other))
+    named = (assignments(source, each.id) if isinstance(each, ast.Name) else () for each in (one, other))
+    return bool(set.intersection(*map(set, named)))
 
 
 def _is_given(source: Source, first: ast.stmt, name: str) -> bool:
@@ -105,8 +123,9 @@ def _given(target: ast.expr, value: ast.expr, name: str) -> ast.expr | None:
     return value if path_of(target) == name else None
 
 
-def _read(node: ast.AST) -> set[str]:
-    return {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load)}
+def _read(*nodes: ast.AST) -> set[str]:
+    inside = (one for node in nodes for one in ast.walk(node))
+    return {one.id for one in inside if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load)}
 
 
 def _are_mirrored(first: ast.AugAssign, second: ast.AugAssign) -> bool:
@@ -122,7 +141,6 @@ def _are_mirrored(first: ast.AugAssign, second: ast.AugAssign) -> bool:
     return one != other and other in mine and mine == exchanged
 
 
-def _value(source: Source, write: ast.AugAssign, left: str) -> str:
-    value = source.segment(write.value)
-    operand = value if isinstance(write.value, _WHOLE) else f"({value})"
-    return f"{left} {_SIGNS[type(write.op)]} {operand}"
+def _product(source: Source, left: str, sign: str, factor: ast.expr) -> str:
+    text = source.segment(factor)
+    return f"{left} {sign} {text if isinstance(factor, _WHOLE) else f'({text})'}"

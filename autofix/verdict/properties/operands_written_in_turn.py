@@ -8,7 +8,7 @@ matters: a run in which each reads what was before them all takes other steps. T
 - two writes beside each other that are one statement with its two names exchanged (`a -= b.mean()`, then
   `b -= a.mean()`);
 - factors that are multiplied onto one name, each product being used before the next: `x *= masks[:, k]` in a loop over
-  `k`, or `x *= masks[0]`, and later `x *= masks[1]`.
+  `k`, `x.mul_(m)` in one over masks, or `x *= masks[0]` and later `x *= masks[1]`.
 
 It is not said where two writes differ in more than the names, as steps of an integrator and the halves of a reversible
 block do; nor where a factor is made of what the loop makes, where the product begins with ones, as that of a
@@ -87,6 +87,9 @@ class OperandsWrittenInTurn(Property):
         Example(_written("real -= 0.1 + fake.mean()", "fake -= 0.1 + real.mean()"), *SPARED),
         Example(MASKS, *PRODUCT),
         Example(UNROLLED, "part *= masks", "part = part * masks"),
+        Example(
+            MASKS.replace("part *= masks[:, k]", "part.mul_(masks[:, k])"), "part.mul_(masks", "part = part.mul(masks"
+        ),
     )
     silent = (
         Example(MEANS, WRITES, "    real, fake = real - fake.mean(), fake - real.mean()\n"),
