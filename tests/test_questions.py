@@ -194,7 +194,7 @@ def asked(report: Report) -> Question:
         (
             HEAD + operands_written_in_turn.MEANS,
             ("AG101",),
-            ("Do the two writes around main.py:11 both read what was before them?", ["before", "in-turn"]),
+            ("Does each of the writes around main.py:11 read what was before them all?", ["before", "in-turn"]),
         ),
         pytest.param(
             *(

@@ -264,7 +264,7 @@ class Reading:
     makes of the value that it finds somewhere does not take its place, so that each pass begins with the same. `begun`:
     what a pass leaves is forgotten, so that the next one begins with the start that only the first one reads.
     `uncleared`: a gradient that is read after it was cleared is what it was. `measured`: the difference that is taken
-    at this place is a constant. `at_once`: two writes in turn, each by what the other is, read what was before both.
+    at this place is a constant. `at_once`: each of several writes in turn reads what was before them.
     """
 
     refused: Refused = Refused.UPDATE

@@ -84,7 +84,7 @@ class Pool:
         self.kept_inputs: Mapping[Path, bytes] = {}
         """Those in which what a pass makes of its input does not take the place of that."""
         self.at_once: Mapping[Path, bytes] = {}
-        """Those in which two writes in turn read what was before both."""
+        """Those in which each of several writes in turn reads what was before them."""
         self.begun: Begun | None = None
         """Where each pass could begin with a start that only the first one reads."""
         self._begun: Mapping[Path, bytes] = {}

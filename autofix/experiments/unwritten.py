@@ -126,7 +126,7 @@ def kept_inputs(target: Target, trace: wire.Trace, failed: wire.Stack) -> dict[P
 
 
 def at_once(target: Target, trace: wire.Trace) -> dict[Path, bytes]:
-    """The files in which two writes that stand in turn, each by what the other is, read what was before both."""
+    """The files in which each of several writes that look alike and stand in turn reads what was before them."""
     sources = Sources.of(target)
     steps: dict[Source, dict[Step, None]] = {}
     for stack, _ in _written(trace) if trace.saved else ():

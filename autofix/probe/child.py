@@ -115,13 +115,15 @@ class Run(State):
         from .engine.born import Unreachable
         from .instruments.courses import Courses, Stepped
         from .instruments.guards import Guards
+        from .instruments.hooks import Hooks
         from .instruments.terms import GrowingLosses
         from .instruments.uses import Uses
         from .reference.freeze import KeyedRandom
 
         asked, heard = self.request, self.taps.listeners
         uses = Uses(self.frames, self.names, self.taps)
-        heard += [uses, GrowingLosses(self.frames), Unreachable(self.frames, self.taps, self.names)]
+        heard += [uses, Hooks(self.frames), GrowingLosses(self.frames)]
+        heard.append(Unreachable(self.frames, self.taps, self.names))
         self._arm_comparisons()
         if asked.mode == "reference" and asked.watch_origins:
             self._watch_origins()
@@ -162,7 +164,7 @@ class Run(State):
 
         asked, heard = self.request, self.taps.listeners
         if asked.held:
-            from .instruments.held import HeldStates
+            from .instruments.courses import HeldStates
 
             heard.append(HeldStates(self.taps, self.names, self.witness))
         if asked.expected:
@@ -353,6 +355,7 @@ class Run(State):
         return {
             "names": tuple(names),
             "states": self.names.states({id(p) for params in owned for p in params}),
+            "spent": self.names.spent(self.guards.walked) if self.request.mode == "candidate" else (),
             "finals": self.witness.sketch_all([p for params in owned for p in params]),
             "facts": self.adapted.facts,
             "drawn_at": tuple(self.keyed.places) if self.keyed is not None else (),

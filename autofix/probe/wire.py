@@ -527,6 +527,19 @@ class Node:
 
 
 @dataclass(frozen=True, slots=True)
+class Hook:
+    """A function of the program's that is a hook of modules, or of a tensor: how often it was due before each step.
+
+    Of modules: how often one was called that has it. `calls` has no more than the last step behind which it was due.
+    """
+
+    name: str
+    stack: Stack
+    tensor: bool
+    calls: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Compared:
     """A place that takes a difference or a ratio: how often the two were the same in all numbers, how often not.
 
@@ -573,9 +586,11 @@ class Trace:
     names: tuple[tuple[str, ...], ...] = ()
     reaches: tuple[Reach, ...] = ()
     states: tuple[State, ...] = ()
+    spent: tuple[str, ...] = ()  # what lasting containers hold of results that a backward went through
     finals: tuple[tuple[float, ...], ...] = ()
     courses: tuple[Held, ...] = ()  # parameters and buffers where something used them: first, and after writes by hand
     held: tuple[Held, ...] = ()  # other state, at each step; only where asked for
+    hooks: tuple[Hook, ...] = ()
     facts: tuple[Fact, ...] = ()
     silent: tuple[Fact, ...] = ()
     books: Books | None = None  # only of an audit

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from types import FrameType
 from typing import Any
 
@@ -98,15 +100,25 @@ class Names:
             for (name, tensor), sketch in sketches
         )
 
+    def spent(self, walked: set[int]) -> tuple[str, ...]:
+        """What lasting containers hold of results of several numbers; `walked`: the nodes that backwards went through.
+
+        By their ages: whoever holds a node holds its graph.
+        """
+        held = ((name, tensor.numel(), graph.made_by(tensor)) for name, tensor in self._tensors(self._lasting()))
+        return tuple(name for name, size, node in held if size > 1 and node and node._sequence_nr() in walked)
+
     def kept(self, owned: set[int]) -> dict[str, torch.Tensor]:
         """Every named tensor that no optimizer owns, as it is now."""
-        # A batch that each pass makes anew is no state that is written.
-        roots = [pair for pair in self._roots.values() if pair[0] not in self._rebuilt]
-        found = {name: t for name, t in self._tensors(roots) if id(t) not in owned}
+        found = {name: t for name, t in self._tensors(self._lasting()) if id(t) not in owned}
         return {name: t for name, t in found.items() if name in self._first}
 
+    def _lasting(self) -> list[tuple[str, Any]]:
+        """The containers that were found, but for those that each pass makes anew: a batch is no state."""
+        return [pair for pair in self._roots.values() if pair[0] not in self._rebuilt]
+
     def _is_container(self, value: Any) -> bool:
-        return isinstance(value, (torch.nn.Module, dict, list, tuple)) or self._frames.is_users(value)
+        return isinstance(value, (torch.nn.Module, dict, list, tuple, deque)) or self._frames.is_users(value)
 
     def _tensors(self, roots: list[tuple[str, Any]]) -> Iterator[tuple[str, torch.Tensor]]:
         """Tensors reachable from `roots`, breadth first, so that each comes under its shortest name.
@@ -155,7 +167,7 @@ def _inside(name: str, value: Any) -> Iterator[tuple[str, Any]]:
         yield from (
             (f"{name}[{key!r}]", item) for key, item in list(value.items())[:200] if isinstance(key, (str, int))
         )
-    elif isinstance(value, (list, tuple)):
-        yield from ((f"{name}[{index}]", item) for index, item in enumerate(value[:200]))
+    elif isinstance(value, (list, tuple, deque)):
+        yield from ((f"{name}[{index}]", item) for index, item in enumerate(islice(value, 200)))
     else:
         yield from ((f"{name}.{key}", item) for key, item in vars(value).items())

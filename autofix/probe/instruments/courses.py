@@ -1,4 +1,4 @@
-"""What parameters and buffers held where the program used them, if something else than a step had written them."""
+"""What parameters and buffers held where they were used, if no step had written it; and what other state held."""
 
 from __future__ import annotations
 
@@ -21,6 +21,8 @@ from .witness import Witness
 _LONGEST = 400
 _NUMBERS = 1 << 25
 """Of one tensor, as many numbers are looked at in all: 32 values of a million weights."""
+_MOST = 1 << 27
+"""Numbers of other state that are looked at in all: enough for a large model over some passes."""
 
 
 @dataclass(slots=True)
@@ -209,6 +211,33 @@ class Stepped(Listener):
 
     def step_done(self, index: int, optimizer: torch.optim.Optimizer) -> None:
         self._given.stepped(parameters(optimizer))
+
+
+class HeldStates(Listener):
+    """Looks at each step at what the user's variables hold; keeps what differs from the value before, as sketches.
+
+    A write that is taken back shows nowhere else.
+    """
+
+    def __init__(self, taps: Taps, names: Names, witness: Witness) -> None:
+        self._taps, self._names, self._witness = taps, names, witness
+        self._left = _MOST
+        self._states: dict[str, list[tuple[float, ...]]] = {}
+
+    def step(self, index: int, optimizer: torch.optim.Optimizer) -> None:
+        kept = self._names.kept(set().union(*self._taps.owned))
+        states = {name: tensor for name, tensor in kept.items() if graph.is_leaf(tensor)}
+        self._left -= sum(tensor.numel() for tensor in states.values())
+        if self._left <= 0:
+            return
+        for name, sketch in zip(states, self._witness.sketch_all(list(states.values())), strict=True):
+            values = self._states.setdefault(name, [])
+            if len(values) < _LONGEST and (not values or values[-1] != sketch):
+                values.append(sketch)
+
+    def told(self) -> dict[str, Any]:
+        """The values of each tensor, by its name."""
+        return {"held": tuple(wire.Held(name, tuple(values)) for name, values in self._states.items())}
 
 
 def _mark(tensor: torch.Tensor) -> tuple[int, int]:

@@ -25,6 +25,7 @@ from .terms import sums_of
 _Sums = tuple[set[tuple[int, int]], set[tuple[int, int]], torch.Tensor | None]
 _PHASE = 2
 """Steps of an optimizer without it after which gradient that was left over once is taken for that of a phase before."""
+_WALKED = 1 << 20
 _LATEST = 8
 """Backward calls that are held against each other."""
 
@@ -34,7 +35,8 @@ class _Site:
     """What is known of one backward site.
 
     `grows` says how many older nodes it reaches, ever more between two steps; `ends`: after a step it began anew;
-    `near`: the ages of the nodes beside leaves that its latest pass went through, once it grows.
+    `near`: the ages of the nodes beside leaves that its latest pass went through, once it grows; `loss`: the age of
+    what its latest pass started from.
     """
 
     mark: int = -1
@@ -44,6 +46,7 @@ class _Site:
     grows: str = ""
     ends: bool = False
     near: set[int] = field(default_factory=set)
+    loss: int = -1
 
 
 @dataclass(slots=True)
@@ -111,6 +114,10 @@ class Guards(Listener):
         self.found: dict[tuple[str, Raw], wire.Fact] = {}
         self.leaves: list[torch.Tensor] = []
         """Those that the graph of the latest backward begins at."""
+        self._newest = self._stepped_on = -1
+        """The age of the newest loss that went backward, and of the newest that a step has used."""
+        self.walked: set[int] = set()
+        """The ages of the nodes of all backwards, as long as they are not too many."""
 
     def told(self) -> dict[str, Any]:
         """The faults; for each backward call, the optimizers that stepped in its segment; derivatives, and reaches."""
@@ -167,7 +174,9 @@ class Guards(Listener):
                 if again or age < site.mark:
                     self._check_stale(node, age, site, call)
             self._look_again(call, ages, sums)
+        self.walked |= ages if len(self.walked) < _WALKED else set()
         self._check_growth(site, old, call)
+        self._check_order(site, call)
         if call.create and not call.accumulate:
             known = self._given.get(call.stack)
             self._given[call.stack] = _Given(graph.now(), used=known is not None and known.used)
@@ -214,6 +223,13 @@ class Guards(Listener):
             if self._updated.get(id(variable), -1) > age:
                 self._report("stale", call.stack, self._names.name(variable, "a parameter"))
 
+    def _check_order(self, site: _Site, call: Call) -> None:
+        """A loss that was there before another one was made, on which a step has been taken meanwhile."""
+        made = max(graph.ages(graph.starts(call.roots)), default=-1) if call.accumulate else -1
+        if site.loss < made < self._stepped_on:
+            self._report("computed-first", call.stack, "")
+        site.loss, self._newest = max(site.loss, made), max(self._newest, made)
+
     def _check_growth(self, site: _Site, old: int, call: Call) -> None:
         """A graph that grows over several backwards and ends with the step that uses them has a bound.
 
@@ -245,6 +261,7 @@ class Guards(Listener):
     def step(self, index: int, optimizer: torch.optim.Optimizer) -> None:
         self._stepped.setdefault(self._segment, set()).add(index)
         self._in_backwards = False
+        self._stepped_on = self._newest
         self._check_twice(optimizer)
         self._check_mixed(index, optimizer)
         self._outdate(optimizer)  # already now: a closure may be evaluated again before the step is done

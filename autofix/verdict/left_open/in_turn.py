@@ -1,4 +1,4 @@
-"""Two tensors that are written in turn, each by what the other is: does the second write read what was before both?"""
+"""Tensors that are written in turn, so that one write reads what another left: does each read what was before all?"""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from autofix.verdict.runs import Runs
 
 
 def before(runs: Runs) -> Reading | None:
-    """The reading in which both writes read what was before them, where it can run and trains otherwise."""
+    """The reading in which each write reads what was before them all, where it can run and trains otherwise."""
     reading = replace(runs.code, at_once=True)
     if not runs.case.pool.at_once or comparable(other := runs.of(reading)):
         return None
@@ -22,7 +22,7 @@ def before(runs: Runs) -> Reading | None:
 
 
 def place(runs: Runs) -> wire.Stack:
-    """Where one of the two writes stands."""
+    """Where one of the writes stands."""
     writes = (write for saved in runs.trace.saved for write in saved.writes if write.optimizer < 0)
     return next((write.stack[:1] for write in writes), ())
 
@@ -34,18 +34,18 @@ def asked(runs: Runs) -> Question | None:
     where = place(runs)
     answers = (
         Answer("before", _clause(runs), reading),
-        Answer("in-turn", "the second of them reads what the first one has written", runs.code),
+        Answer("in-turn", "a later one of them reads what an earlier one has written", runs.code),
     )
-    text = f"Do the two writes around {at(where)} both read what was before them?"
+    text = f"Does each of the writes around {at(where)} read what was before them all?"
     return Question("operands-written-in-turn", text, where, answers)
 
 
 def with_both(runs: Runs, found: Assessment) -> Assessment:
-    """What an edit does, and that it is the code in which both writes read what was before them."""
+    """What an edit does, and that it is the code in which each write reads what was before them all."""
     if found.effect is not Effect.CHANGED or found.reading:
         return found
     return told_as(runs, found, before(runs), _clause(runs))
 
 
 def _clause(runs: Runs) -> str:
-    return f"the two writes around {at(place(runs))} both read what was before them"
+    return f"each of the writes around {at(place(runs))} reads what was before them all"

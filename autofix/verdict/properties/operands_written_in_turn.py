@@ -1,17 +1,23 @@
-"""Two operands are written in turn
+"""Operands are written in turn
 
 ## What it finds
 
-Two writes that stand beside each other are one statement with its two names exchanged (`a -= b.mean()`, then
-`b -= a.mean()`). The second reads what the first has just written. It matters for training: a run in which both read
-what was before them (`a, b = a - b.mean(), b - a.mean()`) takes other steps. The edit keeps the order.
+Writes that look alike stand in a row, and one reads what another has just written. The edit keeps the order, and it
+matters: a run in which each reads what was before them all takes other steps. There are two such rows:
 
-It is not said where the two differ in more than the names: steps of an integrator, the halves of a reversible block.
+- two writes beside each other that are one statement with its two names exchanged (`a -= b.mean()`, then
+  `b -= a.mean()`);
+- factors that are multiplied onto one name, each product being used before the next: `x *= masks[:, k]` in a loop over
+  `k`, `x.mul_(m)` in one over masks, or `x *= masks[0]` and later `x *= masks[1]`.
+
+It is not said where two writes differ in more than the names, as steps of an integrator and the halves of a reversible
+block do; nor where a factor is made of what the loop makes, where the product begins with ones, as that of a
+transmittance or of a discount does, or where it is used behind the loop alone.
 
 ## Why it matters
 
-What reads as symmetric is not: the second operand gets what the first one was already changed by. Each alone looks
-right, and the edit that rebinds both names one after the other keeps it so.
+What reads as symmetric is not: the second operand gets what the first one was already changed by, and the second mask
+lies upon the first. Each alone looks right, and the edit that binds the names anew one after the other keeps it so.
 """
 
 from __future__ import annotations
@@ -39,6 +45,29 @@ SPARED = (
     "torch.tanh(net(torch.randn(6, 3))), torch.tanh(net(torch.randn(6, 3) + 1))",
     "torch.tanh(net(torch.randn(6, 3))).clone(), torch.tanh(net(torch.randn(6, 3) + 1)).clone()",
 )
+MASKS = """\
+net, gates, head = nn.Linear(3, 4), nn.Linear(4, 8), nn.Linear(4, 1)
+optimizer = torch.optim.SGD([*net.parameters(), *gates.parameters(), *head.parameters()], lr=0.1)
+for _ in range(4):
+    mixture = torch.tanh(net(torch.randn(6, 3)))
+    masks = torch.sigmoid(gates(mixture)).view(6, 2, 4)
+    part, parts = mixture, []
+    for k in range(2):
+        part *= masks[:, k]
+        parts.append(head(part))
+    loss = (parts[0] - 1).square().mean() + (parts[1] + 1).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+PRODUCT = "part *= masks[:, k]", "part = part * masks[:, k]"
+ALONE = "part *= masks[:, k]", "part = mixture * masks[:, k]"
+LOOP = MASKS[MASKS.index("    for k in") : MASKS.index("    loss =")]
+TURN = "    part *= masks[:, {}]\n    parts.append(head(part))\n"
+UNROLLED = MASKS.replace(LOOP, TURN.format(0) + TURN.format(1))
+LEFT = MASKS.replace("part, parts = mixture, []", "part, parts = torch.ones_like(mixture), []")
+LEFT = LEFT.replace("parts.append(head(part))", "parts.append(head(mixture * part))")
+CASCADE = MASKS.replace("part *= masks[:, k]", "gate = torch.sigmoid(part + masks[:, k])\n        part *= gate")
 
 
 def _written(first: str, second: str) -> str:
@@ -49,13 +78,18 @@ class OperandsWrittenInTurn(Property):
     name = "operands-written-in-turn"
     runs = ("letter", "trace")
     sentence = (
-        "the second of two writes that mirror each other reads what the first one wrote; both may be meant to read "
-        "what was before"
+        "of writes in turn that look alike, a later one reads what an earlier one wrote; each may be meant to read "
+        "what was before them all"
     )
     raises = (
         Example(MEANS, *BOUND),
         Example(MEANS, *SPARED),
         Example(_written("real -= 0.1 + fake.mean()", "fake -= 0.1 + real.mean()"), *SPARED),
+        Example(MASKS, *PRODUCT),
+        Example(UNROLLED, "part *= masks", "part = part * masks"),
+        Example(
+            MASKS.replace("part *= masks[:, k]", "part.mul_(masks[:, k])"), "part.mul_(masks", "part = part.mul(masks"
+        ),
     )
     silent = (
         Example(MEANS, WRITES, "    real, fake = real - fake.mean(), fake - real.mean()\n"),
@@ -64,6 +98,9 @@ class OperandsWrittenInTurn(Property):
         Example(_written("real -= fake.mean()", "fake -= real.amax()"), *SPARED),
         Example(_written("real -= fake.mean()", "shown = real.mean()\n    fake -= real.mean()"), *SPARED),
         Example(_written("real -= fake.mean().detach()", "fake -= real.mean() * 0"), *SPARED),
+        Example(MASKS, *ALONE),
+        Example(LEFT, *PRODUCT),
+        Example(CASCADE, "part *= gate", "part = part * gate"),
     )
 
     def find(self, evidence: Evidence) -> Finding | None:
