@@ -281,11 +281,20 @@ class DataSources(TorchFunctionMode, Listener):
 
     def drawn(self, shared: Iterable[graph.Node], fresh: Iterable[graph.Node]) -> bool:
         """Whether something was drawn from these nodes, or from what they were made of, that others took."""
+        return _lead({*self._draws, *self._drawn_for(fresh)}, shared)
+
+    def drawn_before(self, mark: int, shared: Iterable[graph.Node], fresh: Iterable[graph.Node]) -> bool:
+        """Whether others took what had been drawn from these nodes before a pass began."""
+        return _lead({one for one in self._drawn_for(fresh) if one._sequence_nr() < mark}, shared)
+
+    def _drawn_for(self, fresh: Iterable[graph.Node]) -> frozenset[graph.Node]:
         ages = graph.ages(fresh)
-        taken = (nodes for begin, end, nodes in self._takers if not ages.isdisjoint(range(begin, end)))
-        nodes = set(graph.operations(shared))
-        sources = set(self._draws).union(*taken)
-        return any(not nodes.isdisjoint(graph.walk_nodes([source])) for source in sources)
+        return _NONE.union(*(of for begin, end, of in self._takers if not ages.isdisjoint(range(begin, end))))
+
+
+def _lead(sources: Iterable[graph.Node], shared: Iterable[graph.Node]) -> bool:
+    nodes = set(graph.operations(shared))
+    return any(not nodes.isdisjoint(graph.walk_nodes([source])) for source in sources)
 
 
 def _terms(call: Call, nodes: list[graph.Node]) -> list[graph.Node]:
