@@ -368,8 +368,8 @@ class Fact:
     # array-may-be-constant | value-left-numpy | term-is-array | derivative-is-array | weight-has-graph |
     # output-replayed | written-of | range-is-left | backward-while-off | step-while-off | goes-into-off |
     # needs-what-is-off | scales-what-is-shared | gradient-cancels | steps-overwritten | loss-trains-target |
-    # written-in-forward | learns-by-write | write-outlives-pass | evaluation-goes-on | moved-again | stand-in |
-    # swallowed | weight-is-residual, or a suspicion
+    # target-of-copy | written-in-forward | learns-by-write | write-outlives-pass | evaluation-goes-on | moved-again |
+    # stand-in | swallowed | weight-is-residual, or a suspicion
     name: str
     subject: str
     stack: Stack = ()

@@ -38,19 +38,21 @@ class Graph(NamedTuple):
     """The graph of one backward, by the ages of its nodes.
 
     `leads`: the nodes that each leads to. `leaves`: the owned leaves that it adds to, each with its optimizer.
+    `others`: the shapes of the leaves that no optimizer owns, by their ids.
     """
 
     roots: set[int]
     names: dict[int, str]
     leads: dict[int, list[int]]
     leaves: dict[int, set[tuple[int, int]]]
+    others: dict[int, dict[int, tuple[int, ...]]]
 
     @classmethod
     def of(cls, roots: Iterable[object], owned: Sequence[set[int]]) -> Graph:
         """The graph behind some tensors; `owned` are the ids of what each optimizer owns."""
         roots = list(roots)
         owners = {leaf: index for index, own in enumerate(owned) for leaf in own}
-        found = cls(graph.ages(graph.starts(roots)), {}, {}, {})
+        found = cls(graph.ages(graph.starts(roots)), {}, {}, {}, {})
         for node in graph.operations(graph.walk(roots)):
             age, children = node._sequence_nr(), graph.children(node)
             found.names[age] = node.name()
@@ -58,6 +60,8 @@ class Graph(NamedTuple):
             ends = {(id(leaf), owners[id(leaf)]) for leaf in graph.leaves(children) if id(leaf) in owners}
             if ends:
                 found.leaves[age] = ends
+            if others := {id(leaf): tuple(leaf.shape) for leaf in graph.leaves(children) if id(leaf) not in owners}:
+                found.others[age] = others
         for age, below in found.leads.items():  # of a graph that is too long, not all was walked
             found.leads[age] = [made for made in below if made in found.names]
         return found
