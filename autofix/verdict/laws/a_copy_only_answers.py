@@ -22,8 +22,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from autofix.core.model import Reading
+from autofix.verdict import aims
 from autofix.verdict.law import KEPT, SILENT, Law, Ruling, Word, at
-from autofix.verdict.left_open import aims
 from autofix.verdict.runs import Runs
 
 
