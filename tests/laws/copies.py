@@ -61,6 +61,12 @@ PROGRAMS = (
     TD.mutated(
         "the prediction is made of the same", ("[seen, done], 1))\n    critic", "[then, later], 1))\n    critic")
     ),
+    TD.mutated("nothing is added", ("reward + 0.9 * slow", "0.9 * slow")),
+    TD.mutated(
+        "a reward is subtracted",
+        ("reward + 0.9 * slow(torch.cat([then, later], 1))", "0.9 * slow(torch.cat([then, later], 1)) - reward"),
+        right=("constant", "the next action cut"),
+    ),
     TD.mutated(
         "one optimizer has both",
         ("Optimizers(actor, critic)", "torch.optim.SGD([*actor.parameters(), *critic.parameters()], lr=0.05)"),

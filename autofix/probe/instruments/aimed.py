@@ -176,12 +176,12 @@ def _sizes(found: Graph, age: int) -> bool:
 
 def _is_moved(found: Graph, made: int, other: int) -> bool:
     """Whether two values are made by the same operations, but for a constant that is added to the first."""
-    moved, end = _stripped(found, made)
-    still, its_end = _stripped(found, other)
+    moved, end = stripped(found, made)
+    still, its_end = stripped(found, other)
     return moved and not still and found.kinds(end) == found.kinds(its_end)
 
 
-def _stripped(found: Graph, age: int) -> tuple[bool, int]:
+def stripped(found: Graph, age: int) -> tuple[bool, int]:
     """Whether a constant is added to what a node makes before, and what that is, without factors either."""
     moved = False
     while len(found.leads[age]) == 1 and age not in found.leaves and found.names[age] in _MOVES | _SCALES | _VIEWS:
@@ -196,11 +196,11 @@ def residuals(found: Graph, weights: Iterable[Aim], other: Graph) -> Iterator[Ai
     A term is linear in the weight, and the weight is made of a difference alone, scaled or standardised. The other loss
     sums up sizes of the same difference, or of the same value held against a constant.
     """
-    ends = {_stripped(other, one)[1] for one in _sized(other)}
+    ends = {stripped(other, one)[1] for one in _sized(other)}
     terms = set(found.below(found.roots, lambda age: found.names[age] in ADDS or _is_scaled(found, age)))
 
     def differs(age: int) -> bool:
-        moved, end = _stripped(found, age)
+        moved, end = stripped(found, age)
         return end in ends and (moved or (found.names[end] in _MOVES and len(found.leads[end]) == _TWO))
 
     for aim in weights:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from ..engine.sources import DataSources
 from ..engine.taps import Call, Listener, Taps, parameters
-from ..instruments.aimed import Aim, Graph, residuals, spoiled_aims, targets, weights
+from ..instruments.aimed import Aim, Graph, residuals, spoiled_aims, stripped, targets, weights
 from ..instruments.aims import Aims, Held
 from ..program.frames import Frames, Raw
 
@@ -64,9 +64,10 @@ class AimedAt(Listener):
             self._done = [*self._done[1 - _KEPT :], this]
 
     def _is_of_copy(self, whole: Graph, aim: Aim) -> bool:
-        """Whether a target comes by a copy of what predicts it, of which nothing learns, and trains others alone."""
+        """Whether a target is a constant and what a copy of its predictor gives, which never learns; only others do."""
         trained, beside = (set().union(*map(whole.trains, made)) for made in ((aim.made,), aim.beside))
-        if not beside or not {index for _, index in trained}.isdisjoint(index for _, index in beside):
+        moved, _ = stripped(whole, aim.made)
+        if not moved or not beside or not {index for _, index in trained}.isdisjoint(index for _, index in beside):
             return False
         ages = list(whole.below([aim.made]))
         kept = self._sources.kept_from_learning(ages)
