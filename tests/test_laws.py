@@ -9,6 +9,7 @@ from lawful import Program, judged, safe
 from laws import (
     cleared,
     collected,
+    copies,
     cuts,
     errors,
     losses,
@@ -35,6 +36,7 @@ PROGRAMS = [
             one
             for law in (
                 cleared,
+                copies,
                 cuts,
                 errors,
                 losses,

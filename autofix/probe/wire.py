@@ -368,8 +368,8 @@ class Fact:
     # array-may-be-constant | value-left-numpy | term-is-array | derivative-is-array | weight-has-graph |
     # output-replayed | written-of | range-is-left | backward-while-off | step-while-off | goes-into-off |
     # needs-what-is-off | scales-what-is-shared | gradient-cancels | steps-overwritten | loss-trains-target |
-    # written-in-forward | learns-by-write | write-outlives-pass | evaluation-goes-on | moved-again | stand-in |
-    # swallowed | weight-is-residual, or a suspicion
+    # target-of-copy | written-in-forward | learns-by-write | write-outlives-pass | evaluation-goes-on | moved-again |
+    # stand-in | swallowed | weight-is-residual, or a suspicion
     name: str
     subject: str
     stack: Stack = ()
@@ -612,6 +612,8 @@ class Trace:
     opposed: tuple[Opposed, ...] = ()  # only where asked for
     alone: bool = False  # of what is reused: the passes that share it have no leaf but in there
     fed: bool = False  # of what is reused: data went into it; only where asked for
+    again: bool = False  # of what is reused: it was made more than once, and passes took what was made last
+    drawn: bool = False  # of what is reused: a pass uses what was drawn from it; only where asked for
     collected: bool = False  # of what is reused: it is data that was collected once; only where asked for
     begun: bool = False  # of what is reused: the last pass began anew, and whether others share it is not known yet
     anew: bool = False  # of what is reused: passes apply all parameters that it was made of anew, in the same way

@@ -13,12 +13,13 @@ from autofix.experiments.readings import LEAF_WORDS, LOSS_WORDS, words
 from autofix.probe import wire
 from autofix.syntax import calls
 from autofix.syntax.sources import Sources
+from autofix.verdict import aims
 from autofix.verdict.blame import loss
 from autofix.verdict.derivatives import derivative, gradient
 from autofix.verdict.effect import trains_alike
 from autofix.verdict.law import at, broken, required
 from autofix.verdict.laws.a_name_keeps_its_value import is_half
-from autofix.verdict.left_open import aims, in_turn, other_name, own_output, start
+from autofix.verdict.left_open import in_turn, other_name, own_output, start
 from autofix.verdict.left_open.averages import constant_averages
 from autofix.verdict.left_open.handed_on import ended_by_call
 from autofix.verdict.runs import Runs

@@ -99,6 +99,8 @@ class DataSources(TorchFunctionMode, Listener):
         super().__init__()
         self._frames, self._taps = frames, taps
         self._constants = Remembered[bool]()
+        self._shapes: dict[int, tuple[int, ...]] = {}
+        """Of parameters that were applied without gradient, by their ids."""
         self._made: list[tuple[int, int, Taken]] = []
         """The ages of the nodes that each call made, from and to, in order."""
         self._values = Remembered[_Values]()
@@ -148,9 +150,11 @@ class DataSources(TorchFunctionMode, Listener):
             constant = not data
             if graph.now() > before:
                 layer, floating = any(map(self._is_applied, given)), any(one.is_floating_point() for one in data)
-                frozen = (id(one) for one in given if isinstance(one, torch.nn.Parameter) and not one.requires_grad)
+                frozen = [one for one in given if isinstance(one, torch.nn.Parameter) and not one.requires_grad]
+                self._shapes |= {id(one): tuple(one.shape) for one in frozen}
                 origins = _NONE.union(*map(self._of, data))
-                taken = Taken(name.strip("_"), layer, tuple(map(_numbers, data)), floating, tuple(frozen), origins)
+                ids, values = tuple(map(id, frozen)), tuple(map(_numbers, data))
+                taken = Taken(name.strip("_"), layer, values, floating, ids, origins)
                 self._made.append((before, graph.now(), taken))
             results = list(tensors(result))
             written = given[:1] if name == "setitem" or name.endswith("_") else []
@@ -261,31 +265,44 @@ class DataSources(TorchFunctionMode, Listener):
             if variable is not None:
                 if owned and id(variable) not in owned:
                     return True
-            elif (call := self._call(node)) is not None and call.data:
+            elif (call := self._call(node._sequence_nr())) is not None and call.data:
                 return True
         return False
 
     def frozen(self, node: graph.Node) -> tuple[int, ...]:
         """The ids of the parameters that the call which made a node applied without gradient."""
-        call = self._call(node)
+        call = self._call(node._sequence_nr())
         return call.frozen if call is not None else ()
+
+    def kept_from_learning(self, ages: Iterable[int]) -> dict[int, tuple[int, ...]]:
+        """The shapes of the parameters that the calls which made these nodes applied without gradient, by their ids."""
+        calls = filter(None, map(self._call, ages))
+        return {one: self._shapes[one] for call in calls for one in call.frozen}
 
     def taken(self, nodes: Iterable[graph.Node]) -> dict[graph.Node, Taken]:
         """The call that made each of these nodes, where it was seen."""
-        return {node: call for node in nodes if (call := self._call(node)) is not None}
+        return {node: call for node in nodes if (call := self._call(node._sequence_nr())) is not None}
 
-    def _call(self, node: graph.Node) -> Taken | None:
-        age = node._sequence_nr()
+    def _call(self, age: int) -> Taken | None:
         place = bisect_right(self._made, age, key=operator.itemgetter(0)) - 1
         return self._made[place][2] if place >= 0 and age < self._made[place][1] else None
 
     def drawn(self, shared: Iterable[graph.Node], fresh: Iterable[graph.Node]) -> bool:
         """Whether something was drawn from these nodes, or from what they were made of, that others took."""
+        return _lead({*self._draws, *self._drawn_for(fresh)}, shared)
+
+    def drawn_before(self, mark: int, shared: Iterable[graph.Node], fresh: Iterable[graph.Node]) -> bool:
+        """Whether others took what had been drawn from these nodes before a pass began."""
+        return _lead({one for one in self._drawn_for(fresh) if one._sequence_nr() < mark}, shared)
+
+    def _drawn_for(self, fresh: Iterable[graph.Node]) -> frozenset[graph.Node]:
         ages = graph.ages(fresh)
-        taken = (nodes for begin, end, nodes in self._takers if not ages.isdisjoint(range(begin, end)))
-        nodes = set(graph.operations(shared))
-        sources = set(self._draws).union(*taken)
-        return any(not nodes.isdisjoint(graph.walk_nodes([source])) for source in sources)
+        return _NONE.union(*(of for begin, end, of in self._takers if not ages.isdisjoint(range(begin, end))))
+
+
+def _lead(sources: Iterable[graph.Node], shared: Iterable[graph.Node]) -> bool:
+    nodes = set(graph.operations(shared))
+    return any(not nodes.isdisjoint(graph.walk_nodes([source])) for source in sources)
 
 
 def _terms(call: Call, nodes: list[graph.Node]) -> list[graph.Node]:

@@ -38,19 +38,21 @@ class Graph(NamedTuple):
     """The graph of one backward, by the ages of its nodes.
 
     `leads`: the nodes that each leads to. `leaves`: the owned leaves that it adds to, each with its optimizer.
+    `others`: the shapes of the leaves that no optimizer owns, by their ids.
     """
 
     roots: set[int]
     names: dict[int, str]
     leads: dict[int, list[int]]
     leaves: dict[int, set[tuple[int, int]]]
+    others: dict[int, dict[int, tuple[int, ...]]]
 
     @classmethod
     def of(cls, roots: Iterable[object], owned: Sequence[set[int]]) -> Graph:
         """The graph behind some tensors; `owned` are the ids of what each optimizer owns."""
         roots = list(roots)
         owners = {leaf: index for index, own in enumerate(owned) for leaf in own}
-        found = cls(graph.ages(graph.starts(roots)), {}, {}, {})
+        found = cls(graph.ages(graph.starts(roots)), {}, {}, {}, {})
         for node in graph.operations(graph.walk(roots)):
             age, children = node._sequence_nr(), graph.children(node)
             found.names[age] = node.name()
@@ -58,6 +60,8 @@ class Graph(NamedTuple):
             ends = {(id(leaf), owners[id(leaf)]) for leaf in graph.leaves(children) if id(leaf) in owners}
             if ends:
                 found.leaves[age] = ends
+            if others := {id(leaf): tuple(leaf.shape) for leaf in graph.leaves(children) if id(leaf) not in owners}:
+                found.others[age] = others
         for age, below in found.leads.items():  # of a graph that is too long, not all was walked
             found.leads[age] = [made for made in below if made in found.names]
         return found
@@ -172,12 +176,12 @@ def _sizes(found: Graph, age: int) -> bool:
 
 def _is_moved(found: Graph, made: int, other: int) -> bool:
     """Whether two values are made by the same operations, but for a constant that is added to the first."""
-    moved, end = _stripped(found, made)
-    still, its_end = _stripped(found, other)
+    moved, end = stripped(found, made)
+    still, its_end = stripped(found, other)
     return moved and not still and found.kinds(end) == found.kinds(its_end)
 
 
-def _stripped(found: Graph, age: int) -> tuple[bool, int]:
+def stripped(found: Graph, age: int) -> tuple[bool, int]:
     """Whether a constant is added to what a node makes before, and what that is, without factors either."""
     moved = False
     while len(found.leads[age]) == 1 and age not in found.leaves and found.names[age] in _MOVES | _SCALES | _VIEWS:
@@ -192,11 +196,11 @@ def residuals(found: Graph, weights: Iterable[Aim], other: Graph) -> Iterator[Ai
     A term is linear in the weight, and the weight is made of a difference alone, scaled or standardised. The other loss
     sums up sizes of the same difference, or of the same value held against a constant.
     """
-    ends = {_stripped(other, one)[1] for one in _sized(other)}
+    ends = {stripped(other, one)[1] for one in _sized(other)}
     terms = set(found.below(found.roots, lambda age: found.names[age] in ADDS or _is_scaled(found, age)))
 
     def differs(age: int) -> bool:
-        moved, end = _stripped(found, age)
+        moved, end = stripped(found, age)
         return end in ends and (moved or (found.names[end] in _MOVES and len(found.leads[end]) == _TWO))
 
     for aim in weights:

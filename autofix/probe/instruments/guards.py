@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter, deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -13,10 +14,9 @@ from .. import wire
 from ..engine import graph
 from ..engine.names import Names
 from ..engine.quiet import quiet
-from ..engine.remembered import Remembered
 from ..engine.resent import Resent
 from ..engine.shapes import Shapes
-from ..engine.sketch import is_zero
+from ..engine.sketch import Sketcher, is_zero
 from ..engine.taps import Call, Listener, Taps, parameters
 from ..program.frames import Frames, Raw
 from .mixed import MixedLosses
@@ -26,6 +26,7 @@ _Sums = tuple[set[tuple[int, int]], set[tuple[int, int]], torch.Tensor | None]
 _PHASE = 2
 """Steps of an optimizer without it after which gradient that was left over once is taken for that of a phase before."""
 _WALKED = 1 << 20
+_ROUNDING = 1e-5
 _LATEST = 8
 """Backward calls that are held against each other."""
 
@@ -70,9 +71,13 @@ class _Left:
 
 @dataclass(slots=True)
 class _Sent:
-    """Gradient that lies in one leaf: the segments whose backwards sent it, each with its call's stack."""
+    """Gradient that lies in one leaf: the segments whose backwards sent it, each with its call's stack.
+
+    `held` is the id of the tensor in which the latest of them left it.
+    """
 
     leaf: torch.Tensor
+    held: int = 0
     segments: dict[int, Raw] = field(default_factory=dict)
     calls: set[int] = field(default_factory=set)
 
@@ -107,8 +112,10 @@ class Guards(Listener):
         self._stepped: dict[int, set[int]] = {}
         self._steps: Counter[int] = Counter()
         self._left: dict[tuple[Raw, int], _Left] = {}
-        self._derived = Remembered[bool]()
-        """What derivatives gave, and no backward added to since."""
+        self._sketcher = Sketcher()
+        self._derived: dict[int, tuple[float, ...]] = {}
+        """What the latest derivative by each owned leaf gave, as a sketch, where there is more than one optimizer."""
+        self._owned: set[int] = set()
         self._in_backwards = True
         self._call_segments: list[int] = []
         self.found: dict[tuple[str, Raw], wire.Fact] = {}
@@ -127,6 +134,9 @@ class Guards(Listener):
             "with_graph": len(self._given), "reaches": self._reaches(),
             "derivatives": tuple(map(self._frames.resolve, self._derivatives)),
         }  # fmt: skip
+
+    def optimizer_grew(self, index: int, optimizer: torch.optim.Optimizer) -> None:
+        self._owned |= set(map(id, parameters(optimizer)))
 
     def _reaches(self) -> tuple[wire.Reach, ...]:
         """For each backward site, the parameters that its loss reached."""
@@ -208,8 +218,6 @@ class Guards(Listener):
         if sent is None:
             sent = self._sent[id(variable)] = _Sent(variable)
         gradient = variable.grad
-        if gradient is not None:
-            self._derived.forget(gradient)  # it is added to
         if gradient is None or (sent.segments and is_zero(gradient)):
             sent.segments.clear()
             sent.calls.clear()
@@ -250,10 +258,15 @@ class Guards(Listener):
                 self._report("growth", call.stack, site.grows)
 
     def backward_done(self, call: Call) -> None:
-        for gradient in call.given:
-            if gradient is not None:
-                self._derived.keep(gradient, True)
+        if len(self._taps.optimizers) > 1:  # one alone uses no gradient that is left for another
+            pairs = zip(call.inputs, call.given, strict=False)
+            by_leaves = [(leaf, given) for leaf, given in pairs if graph.is_leaf(leaf) and id(leaf) in self._owned]
+            with quiet():
+                sketches = self._sketcher.sketches([given for _, given in by_leaves])
+            self._derived |= {id(leaf): sketch for (leaf, _), sketch in zip(by_leaves, sketches, strict=True)}
         if call.outer is None:
+            for sent in map(self._sent.__getitem__, self._calls[call.index][1]):
+                sent.held = id(sent.leaf.grad)
             self._sites[call.stack].mark = graph.now()
             if call.create and not call.accumulate:
                 self._given[call.stack].end = graph.now()
@@ -268,15 +281,28 @@ class Guards(Listener):
         self._steps[index] += 1
         for parameter in parameters(optimizer):
             sent = self._sent.get(id(parameter))
-            # What was put in the place of a gradient has nothing of it, if it is just what a derivative gave.
-            if parameter.grad is None or sent is None or parameter.grad in self._derived:
+            if parameter.grad is None or sent is None:
                 continue
-            for segment, stack in sent.segments.items():
-                if segment < self._segment and index not in self._stepped.get(segment, ()):
+            before = [
+                stack
+                for segment, stack in sent.segments.items()
+                if segment < self._segment and index not in self._stepped.get(segment, ())
+            ]
+            if before and not self._is_put_in_place(sent):
+                for stack in before:
                     name = self._names.name(parameter, "a parameter")
                     left = self._left.setdefault((stack, index), _Left(name))
                     left.times += left.latest < self._steps[index]
                     left.latest, left.segment = self._steps[index], self._segment
+
+    def _is_put_in_place(self, sent: _Sent) -> bool:
+        """Whether what lies in a leaf has nothing of what backwards left there: a derivative, times a number."""
+        gradient, derived = sent.leaf.grad, self._derived.get(id(sent.leaf))
+        if gradient is None or not derived or id(gradient) == sent.held:
+            return False
+        with quiet():
+            (found,) = self._sketcher.sketches([gradient])
+        return _is_multiple(found, derived, single=gradient.numel() == 1)
 
     def _look_again(self, call: Call, ages: set[int], sums: list[_Sums]) -> None:
         if (before := self._resent.of(call, ages)) is not None:
@@ -340,6 +366,14 @@ class Guards(Listener):
     def _report(self, name: str, stack: Raw, subject: str) -> None:
         if (name, stack) not in self.found:
             self.found[name, stack] = self._frames.fact(name, stack, subject)
+
+
+def _is_multiple(one: tuple[float, ...], other: tuple[float, ...], *, single: bool) -> bool:
+    """Whether, by its sketch, a tensor is another times a number; a single one, whether it is that or its opposite."""
+    if not one or not one[0] or not other[0] or (single and one[0] != other[0]):
+        return False
+    times = math.copysign(one[0] / other[0], one[1] * other[1])
+    return all(abs(a - times * b) <= _ROUNDING * one[0] for a, b in zip(one[1:], other[1:], strict=True))
 
 
 def _sums(call: Call) -> list[_Sums]:

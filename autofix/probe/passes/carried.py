@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 from collections import deque
 from typing import Any
 
@@ -27,16 +28,17 @@ _LATEST = 8
 class Carried(Listener):
     """Notes whether a backward reaches past the pass before it at its site, and cuts it there if asked to.
 
-    A pass is what a site does from one step to the next: one line may run backward for several losses, and each of them
-    ends where the pass began. A state that another site's backward went through, before a step, came from an earlier
-    pass, too, if it was made as what follows is: a recurrence goes on across the phases of a loop. `reused` holds the
-    sites with a pass that reached only nodes older than the pass before: not a state that each pass hands to the next,
-    but something made once, for several passes. `alone` says that these passes had no leaf but in there, `added` that
-    it was an addend of all their losses, `anew` that each of them applies its parameters anew, in the same way;
-    `shared` are the ages of its outermost nodes. As far as somebody watches for `sources`, `fed` says that data went
-    into it, and `collected` that it is data itself: it is applied anew, and something was drawn from it that all these
-    passes use. `once` says that all which passes take of earlier ones was made so: two passes that share something look
-    like two that hand it on.
+    A pass is what a site does from one step to the next: one line may run backward for several losses, and each of
+    them ends where the pass began. A state that another site's backward went through, before a step, came from an
+    earlier pass, too, if it was made as what follows is: a recurrence goes on across the phases of a loop. `reused`
+    holds the sites with a pass that reached only nodes older than the pass before: not a state that each pass hands
+    to the next, but something made once, for several passes. `alone` says that these passes had no leaf but in
+    there, `added` that it was an addend of all their losses, `anew` that each of them applies its parameters anew,
+    in the same way; `shared` are the ages of its outermost nodes. `again` says that it was made more than once,
+    each time between other steps. As far as somebody watches for `sources`, `fed` says that data went into it,
+    `drawn` that some pass uses what was drawn from it, and `collected` that it is data itself: it is applied anew,
+    and all these passes use such draws. `once` says that all which passes take of earlier ones was made so: two
+    passes that share something look like two that hand it on.
     """
 
     def __init__(
@@ -51,6 +53,11 @@ class Carried(Listener):
         self.alone = self.added = True
         self.fed = False
         self._anew = True
+        self._drawn = False
+        self._stepped: list[int] = []
+        """The age of the graph at each step."""
+        self._makings: list[set[int]] = []
+        """Of each pass that shares something with others, between which steps that was made."""
         self._begun: dict[Raw, bool] = {}
         """Of each site, whether its last pass took nothing of an earlier one."""
         self._collected = sources is not None
@@ -78,6 +85,7 @@ class Carried(Listener):
         return {
             "carried": self.carried, "reused": tuple(map(self._frames.resolve, self.reused)), "alone": self.alone,
             "fed": self.fed, "collected": self.collected, "anew": self._anew, "added": self.added,
+            "again": self._made_again(), "drawn": self._drawn,
             "begun": any(self._begun.get(site) for site in self.reused),
             "shared": tuple(sorted(self.shared)),
             "facts": (
@@ -122,12 +130,14 @@ class Carried(Listener):
             self.reused[call.stack] = None
             self.shared.update(ages)
             self._unshared = {age: steps for age, steps in self._unshared.items() if age not in ages}
+            self._makings.append({bisect.bisect(self._stepped, age) for age in ages})
             self.alone = self.alone and not leaves
             self.added = self.added and set(old) <= set(addends(call.roots, recent))
             shared = list(graph.walk_nodes(old)) if self._anew or self._sources is not None else []
             self._anew = self._anew and set(graph.applied(shared)) <= set(graph.applied(fresh))
             if self._sources is not None:
                 self.fed = self.fed or self._sources.fed(shared)
+                self._drawn = self._drawn or self._sources.drawn_before(mark, shared, fresh)
                 self._collected = self._collected and self._anew and self._sources.drawn(shared, fresh)
         if self._cut:
             call.cleanups.extend(node.register_prehook(graph.zeros).remove for node in old)
@@ -179,6 +189,12 @@ class Carried(Listener):
         tops = {one for node in nodes if node not in made for one in graph.children(node) if one in made}
         return not any(root in made for root in graph.starts(call.roots)) and all(made[one] for one in tops)
 
+    def _made_again(self) -> bool:
+        """Whether what is shared was made more than once, and each pass took what had been made last."""
+        newest = [max(one) for one in self._makings]
+        whole = all(len(one) == 1 for one in self._makings)
+        return whole and newest == sorted(newest) and len(set(newest)) > 1
+
     @property
     def collected(self) -> bool:
         """Whether all that passes took from earlier ones is data; of what only the last pass took, nobody knows yet."""
@@ -192,6 +208,7 @@ class Carried(Listener):
 
     def step_done(self, index: int, optimizer: torch.optim.Optimizer) -> None:
         self.steps += 1
+        self._stepped.append(graph.now())
 
     def wrote(self, key: int) -> None:
         """A storage was written: where it is a leaf's, this is a step made by hand."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any, NamedTuple
 
-from ..engine.taps import Call, Listener, Taps
-from ..instruments.aimed import Graph, residuals, spoiled_aims, targets, weights
+from ..engine.sources import DataSources
+from ..engine.taps import Call, Listener, Taps, parameters
+from ..instruments.aimed import Aim, Graph, residuals, spoiled_aims, stripped, targets, weights
 from ..instruments.aims import Aims, Held
 from ..program.frames import Frames, Raw
 
@@ -28,10 +29,11 @@ class AimedAt(Listener):
     A failure shows the first of such calls alone; an edit that cures it may meet, and keep, the next.
     """
 
-    def __init__(self, frames: Frames, taps: Taps, aims: Aims) -> None:
-        self._frames, self._taps, self._aims = frames, taps, aims
+    def __init__(self, frames: Frames, taps: Taps, aims: Aims, sources: DataSources) -> None:
+        self._frames, self._taps, self._aims, self._sources = frames, taps, aims, sources
         self._done: list[_Done] = []
-        self._found: dict[tuple[Raw, str], None] = {}
+        self._found: dict[tuple[Raw, str], list[bool]] = {}
+        """Of each target, pass by pass, whether it comes by a copy that is kept from learning."""
         self._residuals: Counter[Raw] = Counter()
         """How often all that weighs a log-probability in a loss was what another one is to make small."""
 
@@ -39,7 +41,9 @@ class AimedAt(Listener):
         """The places of the losses."""
         several = (raw for raw, times in self._residuals.items() if times >= _TWICE)
         trained = (self._frames.fact("loss-trains-target", *one) for one in self._found)
-        return {"facts": (*trained, *(self._frames.fact("weight-is-residual", raw) for raw in several))}
+        copied = (one for one, seen in self._found.items() if len(seen) >= _TWICE and all(seen))
+        of_copies = (self._frames.fact("target-of-copy", *one) for one in copied)
+        return {"facts": (*trained, *of_copies, *(self._frames.fact("weight-is-residual", raw) for raw in several))}
 
     def backward(self, call: Call) -> None:
         if not call.accumulate:
@@ -51,9 +55,23 @@ class AimedAt(Listener):
             for one in (this, done) if shared else ():
                 for raw, held in one.held:
                     found = spoiled_aims(one.whole, targets(one.whole, held, shared), shared, alone=False)
-                    self._found |= dict.fromkeys((raw, aim.argument) for aim in found)
+                    for aim in found:
+                        self._found.setdefault((raw, aim.argument), []).append(self._is_of_copy(one.whole, aim))
             for one, other in ((this, done), (done, this)) if shared else ():
                 aims = list(weights(one.whole))
                 self._residuals[one.raw] += bool(aims) and aims == list(residuals(one.whole, aims, other.whole))
         if not call.keep:
             self._done = [*self._done[1 - _KEPT :], this]
+
+    def _is_of_copy(self, whole: Graph, aim: Aim) -> bool:
+        """Whether a target is a constant and what a copy of its predictor gives, which never learns; only others do."""
+        trained, beside = (set().union(*map(whole.trains, made)) for made in ((aim.made,), aim.beside))
+        moved, _ = stripped(whole, aim.made)
+        if not moved or not beside or not {index for _, index in trained}.isdisjoint(index for _, index in beside):
+            return False
+        ages = list(whole.below([aim.made]))
+        kept = self._sources.kept_from_learning(ages)
+        for age in ages:
+            kept |= whole.others.get(age, {})
+        owned = {id(one): tuple(one.shape) for optimizer in self._taps.optimizers for one in parameters(optimizer)}
+        return Counter(owned[leaf] for leaf, _ in beside) <= Counter(kept.values())

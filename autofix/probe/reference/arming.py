@@ -46,7 +46,7 @@ def arm(run: State, uses: Uses) -> None:
     sources = run.modes.enter_context(DataSources(run.frames, run.taps)) if asked.sources else None
     if sources is not None:
         heard.append(run.modes.enter_context(PlainDerivatives(run.frames, run.taps)))
-        heard.append(AimedAt(run.frames, run.taps, run.modes.enter_context(Aims(run.frames))))
+        heard.append(AimedAt(run.frames, run.taps, run.modes.enter_context(Aims(run.frames)), sources))
     carried = Carried(run.frames, run.names, asked.truncated, sources, once=asked.once)
     heard += [HandedOn(carried, asked.handed), KeepGraphs(), Evaluations(run.frames), carried]
     heard += [sources, SteppedConstants(run.frames, run.taps, sources)] if sources is not None else []

@@ -23,7 +23,9 @@ the graph is lost in several places.
 Of what is made once: where data went into it. Features that were computed once may be meant as they are, for a probe on
 a network that is not to be tuned. It speaks of these, too, where the losses have nothing else, or where an optimizer
 that steps in each pass would have no gradient for anything that it owns, ever: nobody makes steps with what is to stay
-as it is.
+as it is. And where such features are made again and again (for each picture, in each episode) by parameters that an
+optimizer owns and that would never learn: nobody computes with a network anew that is to stay as it is. But of what
+something was drawn from, as actions are, it says nothing: that may be data.
 """
 
 from __future__ import annotations
@@ -67,7 +69,7 @@ class EverythingOwnedLearns(Law):
             return Ruling(Word.BROKEN, "later passes would have nothing to train")
         if comparable(runs.cut) or (lost := next(starved(runs.letter, runs.cut), "")) == "":
             return SILENT
-        if runs.sourced.fed and not _steps_in_vain(runs):
+        if runs.sourced.fed and not (_steps_in_vain(runs) or _is_made_in_vain(runs)):
             return SILENT
         return Ruling(Word.BROKEN, f"{lost} would get no gradient in later passes")
 
@@ -112,6 +114,12 @@ def _steps_in_vain(runs: Runs) -> bool:
     optimizers = range(len(runs.letter.counts))
     pairs = ((_trained(runs.letter, index), _trained(runs.constant, index)) for index in optimizers)
     return any(len(now) >= LEAST and all(now) and not any(then) for now, then in pairs)
+
+
+def _is_made_in_vain(runs: Runs) -> bool:
+    """Whether what passes share is made again and again by what would never learn, were it a constant."""
+    again = runs.sourced.again and not runs.sourced.drawn
+    return again and not comparable(runs.constant) and any(deprived(runs.constant, runs.letter))
 
 
 def _trained(run: wire.Trace, index: int) -> list[bool]:

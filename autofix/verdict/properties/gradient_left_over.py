@@ -10,7 +10,7 @@ steps. Then G also descends `d_loss`.
 
 The code as written does so too, but it is hardly meant. Zero the gradients before each backward, or keep the first
 loss out of the other network. A step that comes later, with the gradient that it uses in the code, is no such case,
-nor is a gradient that another one is put in the place of (`p.grad = g`, with what `autograd.grad` gave).
+nor is a gradient that another one is put in the place of (`p.grad = -g`, with what `autograd.grad` gave).
 """
 
 from __future__ import annotations
@@ -40,6 +40,8 @@ BY_HAND = BOTH_ZEROED_FIRST.replace(
     "g_loss.backward()",
     "for p, g in zip(G.parameters(), torch.autograd.grad(g_loss, list(G.parameters()))):\n        p.grad = g",
 )
+SCALED = BY_HAND.replace("p.grad = g", "p.grad = -0.5 * g")
+ADDED_ANEW = BY_HAND.replace("p.grad = g", "p.grad = p.grad + g")
 ADDED = BY_HAND.replace("p.grad = g", "p.grad += g")
 ROUNDS = """\
 G, D = nn.Linear(3, 2), nn.Linear(2, 1)
@@ -102,12 +104,14 @@ class GradientLeftOver(Seen):
     raises = (
         Example(BOTH_ZEROED_FIRST, "d_loss.backward()", KEPT),
         Example(ADDED, "d_loss.backward()", KEPT),
+        Example(ADDED_ANEW, "d_loss.backward()", KEPT),
         Example(ROUNDS.replace("FAKE", "fake"), "D(fake).square", "D(fake.detach()).square"),
     )
     silent = (
         Example(IN_PARTS, *STEPPED_LATER),
         Example(ZEROED_BETWEEN, "d_loss.backward()", KEPT),
         Example(BY_HAND, "d_loss.backward()", KEPT),
+        Example(SCALED, "d_loss.backward()", KEPT),
         Example(BOTH_ZEROED_FIRST, "d_loss = D(fake)", "d_loss = D(fake.detach())"),
         Example(DELAYED, AT_ONCE, LATER),
     )

@@ -36,8 +36,9 @@ constant in seven of nine, and in two nobody could say; in none was it to be tra
 from __future__ import annotations
 
 from autofix.core.model import Finding
+from autofix.verdict import aims
 from autofix.verdict.evidence import Evidence
-from autofix.verdict.left_open import aims
+from autofix.verdict.left_open.aims import trained
 from autofix.verdict.property import Example, Property
 
 SKILLS = """\
@@ -163,5 +164,5 @@ class LossTrainsItsTarget(Property):
     )
 
     def find(self, evidence: Evidence) -> Finding | None:
-        fact = aims.trained(evidence, evidence.assessment, aims.TARGET)
+        fact = trained(evidence, evidence.assessment, aims.TARGET)
         return None if fact is None else self.found(fact.stack)

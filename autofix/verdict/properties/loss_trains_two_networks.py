@@ -77,7 +77,7 @@ KEPT = "actor_loss.backward(retain_graph=True)"
 
 class LossTrainsTwoNetworks(Seen):
     name, former, fact = "loss-trains-two-networks", "mixed", "mixed"
-    runs = ("edited", "letter")
+    runs = ("edited", "followed")
     sentence = (
         "this loss trains {subject} and another network, and {subject} has another loss, too: "
         "the code does not say whether it is meant to train both"
@@ -95,9 +95,9 @@ class LossTrainsTwoNetworks(Seen):
     def find(self, evidence: Evidence) -> Finding | None:
         if not evidence.freed_by:
             return None
-        # An edit that keeps every gradient keeps what the code as it stands does.
+        # An edit that keeps every gradient keeps what the code does, in the reading that it equals.
         found = evidence.assessment
         reading = found.reading
         apart = reading is not None and (reading.apart or reading.separated or reading.sent_once)
-        kept = (evidence.letter,) if found.effect.keeps_gradients and not apart else ()
+        kept = (evidence.followed,) if found.effect.keeps_gradients and not apart else ()
         return self.first(evidence.edited, *kept)

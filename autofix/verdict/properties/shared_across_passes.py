@@ -10,9 +10,9 @@ anew in each pass, from what they made before.
 ## Why it matters
 
 If the value is cut, it is a constant for all passes but the first. If it is computed anew, it is not. The code does not
-say which is meant. Computing it anew is right where the loss is made of nothing else, or where no data went into it and
-some parameter would get no gradient from a constant. Features that were computed once from data may be meant as they
-are.
+say which is meant. Computing it anew is right where the loss is made of nothing else, or where some parameter would get
+no gradient from a constant and either no data went into it, or it is made again and again: for each picture, in each
+episode. Features that were computed once from data may be meant as they are.
 """
 
 from __future__ import annotations
@@ -97,6 +97,27 @@ for _ in range(5):
 """
 LEARNING = FITTED.replace("[*inner.parameters()]", "[*inner.parameters(), *edge.parameters()]")
 EVALUATED = "known = edge(x)\nfor _ in range(5):\n", "for _ in range(5):\n    known = edge(x)\n"
+CAPTIONED = """\
+encoder, decoder = nn.Sequential(nn.Linear(4, 5), nn.Tanh()), nn.Linear(5, 3)
+optimizer = torch.optim.SGD([*encoder.parameters(), *decoder.parameters()], lr=0.1)
+def seen(picture):
+    return encoder(picture)
+for picture in torch.randn(3, 6, 4):
+    shown = seen(picture)
+    for word in range(3):
+        logits = decoder(shown)
+        loss = F.cross_entropy(logits, torch.full((6,), word))
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+"""
+DECODES = "        logits = decoder(shown"
+SHOWN_ANEW = DECODES, f"        shown = seen(picture)\n{DECODES}"
+ACTED = CAPTIONED.replace("torch.full((6,), word)", "torch.distributions.Categorical(logits=logits).sample()")
+LABELLED = CAPTIONED.replace("    for word", "    best = shown[:, :3].argmax(1)\n    for word").replace(
+    "torch.full((6,), word)", "best"
+)
+PAIRED = CAPTIONED.replace("decoder(shown)", "decoder(shown - encoder(picture + 1))")
 MIXED = "mixed = mix(given).softmax(1)\nfor step in range(6):\n"
 MIXED_ANEW = "for step in range(6):\n    mixed = mix(given).softmax(1)\n"
 
@@ -110,12 +131,16 @@ class SharedAcrossPasses(Property):
         Example(PROBED, MIXED, MIXED_ANEW),
         Example(LEARNING, *EVALUATED),
         Example(REFINED, "    optimizer.step()\n", "    optimizer.step()\n    coarse = coarse.detach()\n"),
+        Example(LABELLED, *SHOWN_ANEW),
+        Example(PAIRED, *SHOWN_ANEW),
     )
     silent = (
         Example(HANDED_ON, "torch.randn(5, 3), hidden)", "torch.randn(5, 3), hidden.detach())"),
         Example(KEPT_FOR_LATER, "held[turn] = hidden", "held[turn] = hidden.detach()"),
         Example(MIXING, MIXED, MIXED_ANEW),
         Example(FITTED, *EVALUATED),
+        Example(CAPTIONED, *SHOWN_ANEW),
+        Example(ACTED, *SHOWN_ANEW),
     )
 
     def find(self, evidence: Evidence) -> Finding | None:

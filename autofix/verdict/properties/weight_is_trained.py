@@ -20,8 +20,9 @@ could say.
 from __future__ import annotations
 
 from autofix.core.model import Finding
+from autofix.verdict import aims
 from autofix.verdict.evidence import Evidence
-from autofix.verdict.left_open import aims
+from autofix.verdict.left_open.aims import trained
 from autofix.verdict.property import Example, Property
 
 VIEWS = """\
@@ -108,5 +109,5 @@ class WeightIsTrained(Property):
     )
 
     def find(self, evidence: Evidence) -> Finding | None:
-        fact = aims.trained(evidence, evidence.assessment, aims.WEIGHT)
+        fact = trained(evidence, evidence.assessment, aims.WEIGHT)
         return None if fact is None else self.found(fact.stack)

@@ -1,0 +1,57 @@
+"""A copy only answers
+
+## What it says
+
+Beside a network that learns, a program keeps a copy of it that no optimizer owns, and makes the targets of the network
+by it: a reward, and what a slow critic says that the next state is worth. The code as written breaks the law where such
+a target has a graph all the same, by what other optimizers own: the actor that chose the next action, or a temperature.
+That would learn to make the network's errors small. It has a loss of its own, by another graph, which the reading that
+keeps the law leaves to it: there such targets are constants.
+
+It is seen in the graphs of the losses, in several passes: the target leads to nothing that the optimizers own whose
+parameters predict it, what was applied on the way without ever learning has all the shapes of these parameters, and a
+constant is added to what that gives.
+
+## Where it is silent
+
+Where nothing is added: a translator may learn what a frozen teacher says of its pictures, and a student with it. Where
+the prediction is made of the same, too, as when a generator is trained through a student and a frozen teacher; where
+the copy learns; where something would never learn but by the target; and where the target comes by no copy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from autofix.core.model import Reading
+from autofix.verdict import aims
+from autofix.verdict.law import KEPT, SILENT, Law, Ruling, Word, at
+from autofix.verdict.runs import Runs
+
+
+class ACopyOnlyAnswers(Law):
+    name = "a-copy-only-answers"
+    clause = "a target that a copy of the network makes, which never learns, is a constant"
+
+    def readings(self, runs: Runs) -> Iterator[Reading]:
+        """The code with constants as such targets."""
+        if (constant := _constant(runs)) is not None:
+            yield constant
+
+    def says(self, runs: Runs, reading: Reading) -> Ruling:
+        """A reading keeps it if it has these constants."""
+        if (constant := _constant(runs)) is None:
+            return SILENT
+        if set(constant.targets) <= set(reading.targets):
+            return KEPT
+        place = at(constant.targets[0].stack)
+        return Ruling(Word.BROKEN, f"{place} is given a target by a copy that never learns, and trains others by it")
+
+
+def _constant(runs: Runs) -> Reading | None:
+    """The code with constants as targets, where each that the failure is about comes by such a copy."""
+    seen = aims.seen(runs)
+    if not runs.freed_by or not seen or any(fact.name != aims.TARGET for fact in seen):
+        return None
+    copied = {(fact.stack, fact.subject) for fact in runs.sourced.seen("target-of-copy")}
+    return aims.constants(runs, runs.code) if copied.issuperset((one.stack, one.subject) for one in seen) else None
