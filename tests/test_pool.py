@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from autofix import pipeline
-from autofix.core.model import Outcome, Reading, Target, Treatment
+from autofix.core.model import Effect, Outcome, Reading, Target, Treatment
 from autofix.experiments import requests
 from autofix.experiments.client import Probe, run
 from autofix.experiments.pool import Pool
@@ -46,6 +46,21 @@ TARGETED = FREED.replace("out.abs().mean()", "nn.functional.mse_loss(out, model(
 COLLECTED = FREED.replace("    out = model", "    out = model(torch.ones(5, 4)) if len(kept) else model").replace(
     "out.abs()", "kept.append(out)\n    (ANEW * kept[0]).abs()"
 )
+RECORDED = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+model = nn.Linear(4, 3)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+kept = []
+for _ in range(6):
+    for _ in range(3):
+        kept.append(model(torch.randn(4)).log_softmax(-1)[0])
+    optimizer.zero_grad()
+    sum(a * b for a, b in zip(kept, torch.randn(3))).backward()
+    optimizer.step()
+"""
 FIRST = RunSpec.reference(Reading())
 FROZEN = RunSpec.reference(Reading(), Treatment.FROZEN)
 AGAIN = RunSpec.reference(Reading(), intervention=Intervention.REPEATED)
@@ -146,6 +161,29 @@ def test_what_several_judgements_ask_for_begins_before_any_is_waited_for(probe: 
         found = pool.together([lambda: held, lambda: pool.get(AGAIN), lambda: pool.get(FROZEN)])
         assert found == [held, pool.made(AGAIN), pool.made(FROZEN)]
         assert len(counting.asked) == waited[0] == before + 2
+
+
+def test_what_is_at_hand_begins_no_run(probe: Probe, tmp_path: Path) -> None:
+    counting, target, baseline = started(probe, tmp_path, FREED)
+    with Pool(counting, target, baseline) as pool:  # type: ignore[arg-type]
+        held = pool.get(FIRST)
+        begun = len(counting.asked)
+        assert pool.at_hand(lambda: pool.get(FIRST)) is held
+        assert pool.at_hand(lambda: pool.get(FROZEN)) is None
+        assert len(counting.asked) == begun
+        assert pool.get(FROZEN).ended_well
+
+
+@pytest.mark.parametrize(("slow", "drifting"), [(True, False), (False, True)])
+def test_a_slow_script_makes_no_runs_with_drift_for_an_edit_that_departs_at_rest(
+    probe: Probe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, slow: bool, drifting: bool
+) -> None:
+    monkeypatch.setattr("autofix.experiments.pool._SLOW", 0.0 if slow else 1e9)
+    counting, target, _ = started(probe, tmp_path, RECORDED)
+    files = {target.script: (RECORDED + "    kept.clear()\n").encode()}
+    report = pipeline.verify(target, files, ours=True, probe=counting, progress=str)  # type: ignore[arg-type]
+    assert (report.outcome, report.fixes[0].verdict.effect) == (Outcome.UNSAFE, Effect.CHANGED)
+    assert any(one.frozen and not one.still for one in counting.asked) is drifting
 
 
 def test_what_is_dropped_is_made_anew_when_it_is_asked_for(probe: Probe, tmp_path: Path) -> None:

@@ -74,7 +74,7 @@ class Pool:
         removed = {str(path): changed_lines(data, target.read(path)) for path, data in (edited or {}).items()}
         self._runs = _Runs(Builder(target, baseline, removed=removed if edited is not None else None))
         self._next: tuple[Callable[[], object], ...] = ()
-        self._peeking = False
+        self._peeking = self._begins_none = False
         self._unproven: str | None = None
         self._computed, self._began = baseline.computed, time.thread_time()
         self.old_values: Mapping[Path, bytes] = {}
@@ -174,6 +174,16 @@ class Pool:
                 with contextlib.suppress(_NotYet):
                     found[number] = judge()
         return [found[number] if number in found else judge() for number, judge in enumerate(judgements)]
+
+    def at_hand(self, judge: Callable[[], Judged]) -> Judged | None:
+        """What something comes to by the runs that have ended; None where it takes another, which is not begun."""
+        before, self._begins_none = self._begins_none, True
+        try:
+            with self._looking_ahead(), contextlib.suppress(_NotYet):
+                return judge()
+        finally:
+            self._begins_none = before
+        return None
 
     def drop(self, files: Mapping[Path, bytes]) -> None:
         """Give up the runs of an edit that is not wanted any more."""
@@ -276,6 +286,8 @@ class Pool:
 
     def _begin(self, spec: RunSpec, *, urgent: bool = False) -> None:
         while spec not in self._runs.begun and spec not in self._runs.done:
+            if self._begins_none:
+                raise _NotYet
             runs, request = self._runs, self._request(spec)
             # To build it may have taken a run, in whose time it was begun ahead, or all runs were made anew.
             if runs is self._runs and spec not in runs.begun:

@@ -110,6 +110,8 @@ class _Comparison:
         """The effect: by the live run where that decides it, else by the frozen one against each letter."""
         if (decided := self._without_frozen()) is not None:
             return decided
+        if self._is_refuted_at_rest():
+            return self._unless_noisy(self._departing_live())
         frozen = self._frozen()
         if not frozen.ended_well:
             still = (self._runs.of(letter, Treatment.FROZEN) for letter in self._letters.readings)
@@ -124,9 +126,12 @@ class _Comparison:
             return with_reading(self._runs, best)
         if self._letters.void:
             return Assessment(Effect.UNKNOWN, "the code does not say which gradient is meant", (), best.reading)
-        if best.reading is None and (noise := self._noise()):
-            return replace(best, effect=Effect.UNKNOWN, sentence=noise)
-        return with_reading(self._runs, best)
+        return with_reading(self._runs, self._unless_noisy(best))
+
+    def _unless_noisy(self, found: Assessment) -> Assessment:
+        """That an edit changes gradients, if two runs of the reference do not."""
+        noise = self._noise() if found.reading is None else ""
+        return replace(found, effect=Effect.UNKNOWN, sentence=noise) if noise else found
 
     def _frozen(self) -> wire.Trace:
         """The run with every step undone, side by side with all references that it is compared with."""
@@ -179,6 +184,40 @@ class _Comparison:
         if comparable(reference) or not (_moves(letter) and shown):
             return False
         return not differences(reference, self._live, EXACT, **compared_with(self._runs, reading))
+
+    # At rest ----------------------------------------------------------------------------------------------------------
+
+    def _is_refuted_at_rest(self) -> bool:
+        """Whether, of a slow script, runs in which parameters rest show that an edit of a rule equals no reading.
+
+        Where a graph outlives a round, these are made in any case: what is made anew is not its stale self under drift.
+        What differs while nothing moves is no newer parameter, and runs in which they drift would differ, too. A
+        reading with a step that uses no gradient, where the edit has one, is ruled out by the live runs.
+        """
+        pool, letter = self._pool, self._runs.letter
+        single = len(self._letters.readings) == 1 and not self._letters.void
+        if self._offered or pool.quick or not single or not self._outlived(letter):
+            return False
+        live = [one for one in pool.readings() if not _starves(self._runs.of(one), self._live)]
+        if letter.steps == () or any(not self._departs(self._runs.of(one), self._live) for one in pool.readings()):
+            return False
+        pool.expect(RunSpec.edited(self._runs.files, Treatment.STILL))
+        pool.expect(*(RunSpec.reference(one, Treatment.STILL) for one in live))
+        mine = self._runs.of_edit(Treatment.STILL)
+        return mine.ended_well and all(self._departs(self._runs.of(one, Treatment.STILL), mine) for one in live)
+
+    def _departs(self, reference: wire.Trace, edited: wire.Trace) -> bool:
+        """Whether a run departs by more than rounding, draws and writes that moved."""
+        if comparable(reference) or _moves_draws(reference, edited):
+            return False
+        by_hand = _written_by_hand(reference, owned=True) or _written_by_hand(reference, owned=False)
+        apart = departures(reference, edited, self._live_tolerance)
+        return bool(apart) and not by_hand and not of_rounding(apart)
+
+    def _departing_live(self) -> Assessment:
+        letter = self._runs.letter
+        also = compared_with(self._runs, self._letters.first)
+        return changed(self._runs, differences(letter, self._live, self._live_tolerance, **also), letter)
 
     # By the frozen run ----------------------------------------------------------------------------------------------
 
@@ -389,6 +428,12 @@ def _written_by_hand(trace: wire.Trace, *, owned: bool) -> bool:
     """Whether something else than a step was seen to write what an optimizer owns, or what none does."""
     written = (one.name.split(" ")[0] for one in trace.courses if len(one.values) > 1)
     return any(first.isdecimal() is owned for first in written)
+
+
+def _starves(reference: wire.Trace, edited: wire.Trace) -> bool:
+    """Whether some step of a reference uses no gradient at all, and that of the edit does."""
+    pairs = (pair for i in range(len(reference.counts)) for pair in zip(reference.of(i), edited.of(i), strict=False))
+    return any(_any(have.gradients) and not _any(want.gradients) for want, have in pairs)
 
 
 def _moves_draws(reference: wire.Trace, edited: wire.Trace) -> bool:

@@ -110,6 +110,13 @@ def broken(runs: Runs, reading: Reading) -> str:
     return next((ruling.sentence for ruling in rulings if ruling.word is Word.BROKEN), "")
 
 
+def is_broken(runs: Runs, reading: Reading, *, at_hand: bool = False) -> bool:
+    """Whether a reading breaks some law; `at_hand`: whether the runs that have ended say so, which are asked first."""
+    rulings = (runs.case.pool.at_hand(functools.partial(law.says, runs, reading)) for law in laws())
+    known = any(ruling is not None and ruling.word is Word.BROKEN for ruling in rulings)
+    return known or (not at_hand and bool(broken(runs, reading)))
+
+
 def worse(runs: Runs, reading: Reading) -> str:
     """What was seen of a reading that breaks some law which the code as written does not; '' where none says so."""
     rulings = (law.says(runs, reading) for law in laws() if law.says(runs, runs.code).word is not Word.BROKEN)

@@ -8,7 +8,7 @@ from itertools import chain
 from autofix.core.model import Assessment, Effect, Reading
 from autofix.experiments.compare import comparable
 from autofix.verdict.effect import follows, trains_alike
-from autofix.verdict.law import Word, broken, laws, worse
+from autofix.verdict.law import Word, is_broken, laws, worse
 from autofix.verdict.runs import Runs
 from autofix.verdict.wording import whose
 
@@ -43,10 +43,10 @@ def meant(runs: Runs, found: Assessment) -> Assessment:
 def _is_left(runs: Runs, reading: Reading) -> bool:
     """Whether no law breaks a reading, and each other one ran, and is broken or trains the same."""
     others = dict.fromkeys(chain(runs.case.pool.readings(), *(law.readings(runs) for law in laws())))
-    if broken(runs, reading):
+    if is_broken(runs, reading):
         return False
     return all(
-        not comparable(runs.of(other)) and (broken(runs, other) or trains_alike(runs, other, reading))
+        not comparable(runs.of(other)) and (is_broken(runs, other) or trains_alike(runs, other, reading))
         for other in others
         if other != reading
     )

@@ -17,7 +17,7 @@ from autofix.verdict import aims
 from autofix.verdict.blame import loss
 from autofix.verdict.derivatives import derivative, gradient
 from autofix.verdict.effect import trains_alike
-from autofix.verdict.law import at, broken, required
+from autofix.verdict.law import at, is_broken, required
 from autofix.verdict.laws.a_name_keeps_its_value import is_half
 from autofix.verdict.left_open import in_turn, other_name, own_output, start
 from autofix.verdict.left_open.averages import constant_averages
@@ -79,10 +79,13 @@ def _choice(question: Question, names: tuple[str, ...]) -> str:
 def _is_open(runs: Runs, question: Question) -> bool:
     """Whether both answers can be run, train differently, and are broken by no law."""
     readings = [answer.means for answer in question.answers if answer.means is not None]
-    if any(comparable(runs.of(one)) for one in readings) or any(broken(runs, one) for one in readings):
+    # What takes the fewest runs is asked first.
+    if any(is_broken(runs, one, at_hand=True) for one in readings) or any(comparable(runs.of(one)) for one in readings):
         return False
     pairs = [(one, other) for one in readings for other in (*readings, runs.code) if one != other]
-    return any(not trains_alike(runs, one, other) for one, other in pairs)
+    if all(trains_alike(runs, one, other) for one, other in pairs):
+        return False
+    return not any(is_broken(runs, one) for one in readings)
 
 
 def _refused(runs: Runs) -> Question | None:
@@ -175,11 +178,12 @@ def _old_values(runs: Runs) -> Question | None:
 
 
 def _made_once(runs: Runs) -> Question | None:
-    if not runs.letter.reused or required(runs, replace(runs.code, constant=True)):
+    constant = replace(runs.code, constant=True)
+    if not runs.letter.reused or is_broken(runs, constant, at_hand=True) or required(runs, constant):
         return None
     what, place = _handed_on(runs, "what {} makes once")
     answers = (
-        Answer("constant", f"{what} is a constant, and no gradient flows into it", replace(runs.code, constant=True)),
+        Answer("constant", f"{what} is a constant, and no gradient flows into it", constant),
         Answer("anew", f"{what} is computed anew in each pass, and trained there", None),
     )
     return Question(

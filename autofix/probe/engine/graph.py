@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -144,6 +146,38 @@ def leading(nodes: Iterable[Node], to: Iterable[Node]) -> set[Node]:
             found.add(node)
             beside |= {child for child in below if child.name() in LAID}
     return (found | beside).difference(to)
+
+
+def applied_again(nodes: Iterable[Node], outputs: list[Node], *, alike: bool) -> set[Node]:
+    """Those of some outputs with a parameter that was applied to make them, and is applied to them once more.
+
+    `nodes`: what may lead to them. `alike`: by an operation of the same kind. Outputs are told apart as bits, so that
+    one walk does for all of them: a memory holds thousands.
+    """
+    bits = {one: 1 << place for place, one in enumerate(outputs)}
+    leads, above = dict[Node, int](), dict[Any, int]()
+    for node in _oldest_first(nodes):
+        below = children(node)
+        led = functools.reduce(operator.or_, (leads.get(child, 0) for child in below), 0)
+        leads[node] = led | bits.get(node, 0)
+        for one in (node, *(child for child in below if child.name() in LAID)) if led else ():
+            for used in applied([one]):
+                above[used if alike else used[0]] = above.get(used if alike else used[0], 0) | led & ~bits.get(one, 0)
+    places: dict[Any, int] = {key: 1 << place for place, key in enumerate(above)}
+    made = dict[Node, int]()
+    for node in _oldest_first(walk_nodes(outputs)):
+        mine = (places.get(used if alike else used[0], 0) for used in applied([node]))
+        made[node] = functools.reduce(operator.or_, (*mine, *(made.get(child, 0) for child in children(node))), 0)
+    return {
+        one
+        for one, bit in bits.items()
+        if any(made.get(one, 0) & places[key] for key, over in above.items() if over & bit)
+    }
+
+
+def _oldest_first(nodes: Iterable[Node]) -> list[Node]:
+    """The operations among these nodes: children are older."""
+    return sorted(operations(nodes), key=lambda node: node._sequence_nr())
 
 
 def children_first(roots: Iterable[Any]) -> Iterator[Node]:

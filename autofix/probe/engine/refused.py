@@ -34,6 +34,7 @@ def name_of(func: Any) -> str:
     return named or f"{getattr(func, '__module__', '') or 'torch'}.{getattr(func, '__name__', '')}"
 
 
+@functools.lru_cache(maxsize=1024)
 def short_name(name: str) -> str:
     """The last part of such a name; of what gets an attribute, the attribute's."""
     return name.removesuffix(".__get__").rpartition(".")[2]
@@ -105,6 +106,19 @@ def is_write(func: Any) -> bool:
     return _named_as_write(getattr(func, "__name__", ""))
 
 
+_SAYINGS = frozenset((bool, int, float, str, type(None), torch.Size, torch.dtype, torch.device, torch.layout))
+
+
+def only_says(func: Any, result: Any) -> bool:
+    """Whether a call only told something of what it was given: it gave no tensor, and its name says no write."""
+    return type(result) in _SAYINGS and not (is_write(func) or _sets(func))
+
+
+@functools.lru_cache(maxsize=1024)
+def _sets(func: Any) -> bool:
+    return getattr(func, "__name__", "") == "__set__"
+
+
 @functools.lru_cache(maxsize=1024)
 def may_write(func: Any) -> bool:
     """Whether a torch function may write to an argument: its name says so, or it is no function of C's."""
@@ -144,6 +158,14 @@ def tensors(value: Any, depth: int = 0) -> Iterator[torch.Tensor]:
             yield item
         elif isinstance(item, (tuple, list, dict)):
             yield from tensors(item, depth + 1)
+
+
+def listed(value: Any, kwargs: Any = None) -> list[torch.Tensor]:
+    """The same as a list; of the arguments of a call, with those that it was given by name."""
+    if isinstance(value, torch.Tensor):
+        return [value]
+    found = list(tensors(value))
+    return found + list(tensors(kwargs)) if kwargs else found
 
 
 def numbers(value: Any, depth: int = 0) -> Iterator[float]:

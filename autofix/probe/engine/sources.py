@@ -18,7 +18,7 @@ from .. import wire
 from ..program.frames import Frames, Raw
 from . import graph, transforms
 from .quiet import quiet
-from .refused import name_of, short_name, tensors
+from .refused import listed, name_of, only_says, short_name, tensors
 from .remembered import Remembered
 from .sums import addends
 from .taps import Call, Listener, Taps, parameters
@@ -38,6 +38,8 @@ _LARGE = 1 << 20
 _CUTS = ("detach", "data")
 _GRADIENT = "grad"
 """Asks for a tensor's gradient, as an attribute or as a derivative by it."""
+_SAY_MORE = _DRAWS | {_GRADIENT}
+"""What is heard of whatever it gives."""
 
 
 _NONE: frozenset[Any] = frozenset()
@@ -144,30 +146,35 @@ class DataSources(TorchFunctionMode, Listener):
         before = graph.now()
         result = func(*args, **(kwargs or {}))
         with torch._C.DisableTorchFunction():
-            name = _called(func)
-            given = list(tensors((args, kwargs)))
-            data = [one for one in given if not self._is_constant(one)]
-            constant = not data
-            if graph.now() > before:
-                layer, floating = any(map(self._is_applied, given)), any(one.is_floating_point() for one in data)
-                frozen = [one for one in given if isinstance(one, torch.nn.Parameter) and not one.requires_grad]
-                self._shapes |= {id(one): tuple(one.shape) for one in frozen}
-                origins = _NONE.union(*map(self._of, data))
-                ids, values = tuple(map(id, frozen)), tuple(map(_numbers, data))
-                taken = Taken(name.strip("_"), layer, values, floating, ids, origins)
-                self._made.append((before, graph.now(), taken))
-            results = list(tensors(result))
+            name, grew = _called(func), graph.now() > before
+            if not grew and name not in _SAY_MORE and only_says(func, result):
+                return result
+            given, results = listed(args, kwargs), listed(result)
+            if grew:
+                self._note(name, given, before)
+            plain = [one for one in results if graph.is_leaf(one)]
             written = given[:1] if name == "setitem" or name.endswith("_") else []
             origins = _NONE.union(*map(self._of, given)) or frozenset([before])
-            for tensor in filter(graph.is_leaf, (*results, *written)):
-                self._origins.keep(tensor, frozenset(sorted(origins)[-_MOST:]))
-            if constant and (given or name in _REGULAR):
-                for tensor in results:
-                    if graph.is_leaf(tensor):
-                        self._constants.keep(tensor, True)
+            origins = origins if len(origins) <= _MOST else frozenset(sorted(origins)[-_MOST:])
+            for tensor in (*plain, *filter(graph.is_leaf, written)):
+                self._origins.keep(tensor, origins)
+            if plain and (given or name in _REGULAR) and all(map(self._is_constant, given)):
+                for tensor in plain:
+                    self._constants.keep(tensor, True)
             if given and not name.startswith("new_") and not name.endswith("_like"):  # of the shape, not of the values
-                self._follow(name, given, list(filter(graph.is_leaf, results)), before)
+                self._follow(name, given, plain, before)
         return result
+
+    def _note(self, name: str, given: list[torch.Tensor], before: int) -> None:
+        """Note the call that made a part of the graph, with the data that it took."""
+        data = [one for one in given if not self._is_constant(one)]
+        layer, floating = any(map(self._is_applied, given)), any(one.is_floating_point() for one in data)
+        frozen = [one for one in given if isinstance(one, torch.nn.Parameter) and not one.requires_grad]
+        self._shapes |= {id(one): tuple(one.shape) for one in frozen}
+        origins = _NONE.union(*map(self._of, data))
+        ids, values = tuple(map(id, frozen)), tuple(map(_numbers, data))
+        taken = Taken(name.strip("_"), layer, values, floating, ids, origins)
+        self._made.append((before, graph.now(), taken))
 
     def _of(self, tensor: torch.Tensor) -> frozenset[int]:
         return self._origins.of(tensor) or _NONE
@@ -178,9 +185,10 @@ class DataSources(TorchFunctionMode, Listener):
             if not isinstance(tensor, torch.nn.Parameter):  # else it may be one of many, to be clipped or told
                 self._asked |= set(self._behind(tensor))
         known = [found for tensor in given if (found := self._values.of(tensor)) is not None]
-        if not (known or results or name in _DRAWS):
+        starts = graph.starts(given)
+        if not (known or (starts and (results or name in _DRAWS))):
             return
-        behind = _NONE.union(graph.starts(given), *(one.behind for one in known))
+        behind = _NONE.union(starts, *(one.behind for one in known))
         drawn = _NONE.union(*(one.drawn for one in known))
         cut = _NONE.union(*(one.cut for one in known))
         if drawn and graph.now() > before:
@@ -188,7 +196,7 @@ class DataSources(TorchFunctionMode, Listener):
         if cut and graph.now() > before:
             values = _NONE.union(*(one.behind for one in known))
             self._readers.append((before, graph.now(), _Values(values, cut=cut)))
-        if any(not graph.is_leaf(tensor) for tensor in given):
+        if starts:
             cut |= {self._frames.here() if name in _CUTS else ()}
         if name in _DRAWS:
             self._draws.extend(behind)
@@ -301,8 +309,7 @@ class DataSources(TorchFunctionMode, Listener):
 
 
 def _lead(sources: Iterable[graph.Node], shared: Iterable[graph.Node]) -> bool:
-    nodes = set(graph.operations(shared))
-    return any(not nodes.isdisjoint(graph.walk_nodes([source])) for source in sources)
+    return not set(graph.operations(shared)).isdisjoint(graph.walk_nodes(set(sources)))
 
 
 def _terms(call: Call, nodes: list[graph.Node]) -> list[graph.Node]:

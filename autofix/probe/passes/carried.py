@@ -223,7 +223,4 @@ class Carried(Listener):
 
 def _goes_on(nodes: list[graph.Node], older: list[graph.Node]) -> bool:
     """Whether a recurrence leads from what a pass made to all that is older: it was kept for later, as in a pool."""
-    return all(
-        not set(graph.applied(graph.walk_nodes([one]))).isdisjoint(graph.applied(graph.leading(nodes, [one])))
-        for one in older
-    )
+    return graph.applied_again(nodes, older, alike=True) == set(older)

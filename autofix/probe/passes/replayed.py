@@ -36,7 +36,8 @@ class Replayed:
         """A backward is about to reach `old` nodes of earlier passes; what is older than `began` was there before."""
         if not call.accumulate:
             return
-        outputs = [one for one in old if not _again(walked, one)]
+        again = graph.applied_again(walked, old, alike=False)
+        outputs = [one for one in old if one not in again]
         behind = list(graph.walk_nodes(outputs))
         read = self._reading(behind)
         origins = {age for ages in read.values() for age in ages if age >= began}
@@ -51,12 +52,6 @@ class Replayed:
     def _reading(self, nodes: list[graph.Node]) -> dict[graph.Node, frozenset[int]]:
         """Those of the nodes that took data, with the ages at which these were made."""
         return {node: one.origins for node, one in self._sources.taken(nodes).items() if one.origins}
-
-
-def _again(walked: list[graph.Node], output: graph.Node) -> bool:
-    """Whether a parameter that made an output is applied to it once more."""
-    made = _applied(graph.walk_nodes([output]))
-    return not made.isdisjoint(_applied(graph.leading(walked, [output])))
 
 
 def _applied(nodes: Iterable[graph.Node]) -> set[int]:

@@ -37,8 +37,10 @@ class Targets:
         self._sent: dict[Raw, tuple[list[graph.Node], dict[graph.Node, torch.Tensor]]] = {}
         """Of the latest pass at a place: the nodes that were handed to it, and the gradients that nodes got."""
         self._passes: dict[Raw, int] = {}
-        self._parts: dict[tuple[Raw, int, int], list[float] | None] = {}
-        """By place and pair of nodes, the part of the one's gradient that the other got in each; None: in one, none."""
+        self._parts: dict[tuple[Raw, int, int], list[float]] = {}
+        """By place and pair of nodes, the part of the one's gradient that the other got in each."""
+        self._unlike: dict[tuple[Raw, int], int] = {}
+        """By place and the one of such a pair, as bits, the others that got no part of its gradient in some pass."""
         self._values: dict[Raw, list[dict[graph.Node, torch.Tensor]]] = {}
         """Of the latest two passes at a place: what was handed to each."""
         self._apart: set[tuple[Raw, int, int]] = set()
@@ -48,7 +50,7 @@ class Targets:
 
     def told(self) -> tuple[wire.Fact, ...]:
         """The places where it is so."""
-        some = ((pair, parts) for pair, parts in self._parts.items() if parts)
+        some = ((pair, parts) for pair, parts in self._parts.items() if not self._is_unlike(*pair))
         found = (pair for pair, parts in some if _discounts(parts, whole=self._is_apart(pair)))
         places = dict.fromkeys(pair[0] for pair in found)
         return tuple(self._frames.fact("target-handed-on", raw) for raw in places)
@@ -86,19 +88,26 @@ class Targets:
     ) -> None:  # fmt: skip
         ends = [_behind_views(node, got) for node in on]
         known = [j for j, end in enumerate(ends) if end in got]
+        kinds: dict[str, int] = {}
+        for j in known:
+            kinds[on[j].name()] = kinds.get(on[j].name(), 0) | 1 << j
         with quiet():
             beside = _Beside([got[ends[j]] for j in known])
             for i, one in enumerate(handed):
-                for j, part in zip(known, beside.parts(got[one]) if one in got else (), strict=False):
-                    if one.name() != on[j].name():  # it is no later value of that
-                        continue
-                    parts = self._parts.setdefault((stack, i, j), [])
-                    if part is None:
-                        self._parts[stack, i, j] = None
-                    elif parts is not None:
-                        parts.append(part)
-                    if part is not None and part >= _ALL:
-                        self._hold((stack, i, j), one, on[j], got[ends[j]])
+                same = kinds.get(one.name(), 0) if one in got else 0  # all else is no later value of that
+                unlike = self._unlike.get((stack, i), 0)
+                if not same & ~unlike:
+                    continue
+                found = {known[at]: part for at, part in beside.parts(got[one]).items()}
+                self._unlike[stack, i] = unlike | (same & ~sum(1 << j for j in found))
+                for j, part in found.items():
+                    if same >> j & 1 and not self._is_unlike(stack, i, j):
+                        self._parts.setdefault((stack, i, j), []).append(part)
+                        if part >= _ALL:
+                            self._hold((stack, i, j), one, on[j], got[ends[j]])
+
+    def _is_unlike(self, stack: Raw, i: int, j: int) -> bool:
+        return bool(self._unlike.get((stack, i), 0) >> j & 1)
 
     def _hold(self, pair: tuple[Raw, int, int], one: graph.Node, other: graph.Node, gradient: torch.Tensor) -> None:
         """Hold a gradient against the way from what a pass was handed to what it handed on."""
@@ -124,12 +133,11 @@ class _Beside:
     """Gradients to hold others against, each against all at once: those of as many numbers are rows of matrices."""
 
     def __init__(self, targets: list[torch.Tensor]) -> None:
-        self._count = len(targets)
         self._whole, self._sums = _rows(targets), _rows([one.sum(-1) for one in targets])
 
-    def parts(self, trained: torch.Tensor) -> list[float | None]:
-        """By which factor, from 0 to 1, each is this gradient, the other way: of each number, or of their sums."""
-        found: list[float | None] = [None] * self._count
+    def parts(self, trained: torch.Tensor) -> dict[int, float]:
+        """Those that are this gradient times a factor from 0 to 1, the other way, by each number or by their sums."""
+        found: dict[int, float] = {}
         for one, alike in ((trained, self._whole), (trained.sum(-1), self._sums)):
             a = one.double().flatten()
             for places, rows in alike.get(a.numel(), ()) if bool(a.any()) else ():
@@ -137,8 +145,7 @@ class _Beside:
                 left = torch.minimum((rows - part[:, None] * a).abs(), rows.abs())
                 good = (part >= 0) & (part <= 1 + _CLOSE) & (left <= _CLOSE * a.abs()).all(1)
                 for at in good.nonzero().flatten().tolist():
-                    if found[places[at]] is None:
-                        found[places[at]] = float(part[at])
+                    found.setdefault(places[at], float(part[at]))
         return found
 
 

@@ -9,7 +9,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from ..engine import caller, graph
-from ..engine.refused import DERIVATIVE, GRADIENT, is_write, name_of, short_name, tensors
+from ..engine.refused import DERIVATIVE, GRADIENT, is_write, listed, name_of, only_says, short_name, tensors
 from ..engine.remembered import Remembered
 from ..engine.sums import ADDS, is_sum
 from ..engine.taps import Call, Listener, Taps
@@ -111,18 +111,24 @@ class PlainDerivatives(TorchFunctionMode, Listener):
                 self._begin(result, self._sent.of(args[0]) or _NONE)
                 if isinstance(result, torch.Tensor):
                     self._read.keep(result, True)
-            elif name not in _OF_OTHERS:
-                self._follow(func, name, list(tensors((args, kwargs))), result, range(before, graph.now()))
+            elif name not in _OF_OTHERS and not self._is_idle(func, name, result, before):
+                self._follow(func, name, listed(args, kwargs), listed(result), range(before, graph.now()))
         return result
+
+    @staticmethod
+    def _is_idle(func: Any, name: str, result: Any, before: int) -> bool:
+        """Whether a call makes nothing: most only ask how many dimensions there are."""
+        return graph.now() == before and only_says(func, result) and short_name(name).strip("_") not in _NUMBERS
 
     def _begin(self, result: Any, places: frozenset[_Place]) -> None:
         for one in tensors(result):
             if places and not one.requires_grad:
                 self._made_of.keep(one, places)
 
-    def _follow(self, func: Any, name: str, given: list[torch.Tensor], result: Any, ages: range) -> None:
-        derived = [one for one in given if self._of(one)]
-        results = list(tensors(result))
+    def _follow(
+        self, func: Any, name: str, given: list[torch.Tensor], results: list[torch.Tensor], ages: range
+    ) -> None:  # fmt: skip
+        derived = [one for one in given if self._of(one)] if self._made_of or self._written else []
         short = short_name(name).strip("_")
         self._fill(short, given, results)
         lost = [one for one in results if graph.is_leaf(one) and one.is_floating_point()]
