@@ -22,6 +22,7 @@ class Cause(enum.StrEnum):
     NONLEAF_GRADIENT = "nonleaf_gradient"
     NO_GRAPH = "no_graph"
     NONSCALAR_BACKWARD = "nonscalar_backward"
+    COMPLEX_LOSS = "complex_loss"
     CONVERSION = "conversion"
     INFERENCE_TENSOR = "inference_tensor"
     UNUSED_INPUT = "unused_input"

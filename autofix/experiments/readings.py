@@ -41,7 +41,11 @@ LOSS_WORDS = {
     UPDATE: "the sum of the values is the loss",
     OPERATION: "their mean is the loss",
 }
-_NONSCALAR = "nonscalar_backward"
+COMPLEX_WORDS = {
+    UPDATE: "its real part is the loss",
+    OPERATION: "its magnitude is the loss",
+}
+_NONSCALAR, _COMPLEX = "nonscalar_backward", "complex_loss"
 ARRAY_WORDS = {
     UPDATE: "the array is a constant",
     OPERATION: "gradients flow through the array to the tensor that it was made of",
@@ -161,7 +165,7 @@ _NO_CONSTANTS = {
 """What shows in the reference that an array is no constant, and what the other meaning would then come to."""
 _TREATED = {
     Cause.NONLEAF_GRADIENT: ("leaf", "nonleaf"), Cause.UNUSED_INPUT: ("require", "made"),
-    Cause.GRADIENT_NONE: ("zero", "empty"),
+    Cause.GRADIENT_NONE: ("zero", "empty"), Cause.COMPLEX_LOSS: ("magnitude", "squared"),
 }  # fmt: skip
 """What a reference does at a place, and by which kind of origin the place is known."""
 
@@ -282,7 +286,7 @@ def unsaid(diagnosis: Diagnosis, reference: wire.Trace) -> str:
 
 def ambiguous(run: wire.Trace) -> bool:
     """Whether a reference run performed something that has a second reading."""
-    return any(done.kind in (*_WRITES, "nonleaf_gradient", _NONSCALAR) for done in run.performed)
+    return any(done.kind in (*_WRITES, "nonleaf_gradient", _NONSCALAR, _COMPLEX) for done in run.performed)
 
 
 def _lost_by_conversion(run: wire.Trace) -> bool:
@@ -313,6 +317,8 @@ def words(run: wire.Trace) -> dict[Refused, str]:
         return ARRAY_WORDS
     if any(map(run.seen, _FLAGS)):
         return FLAG_WORDS
+    if _COMPLEX in kinds and not kinds & {*_WRITES}:
+        return COMPLEX_WORDS
     return WORDS if kinds & {*_WRITES} else LOSS_WORDS if _NONSCALAR in kinds else LEAF_WORDS
 
 

@@ -452,6 +452,7 @@ class Origin:
     `name` is the user's expression for it, where the failing statement has one. `miscounted` is of a backward of the
     user's own; `node` says then how many gradients it gave, and which arguments of the forward needed one: `1 of 10`.
     `born`: a parameter that was frozen when it was made, and nobody has said that it should be.
+    `real` and `imaginary`: a complex loss, without an imaginary part or with one; `squared`: a complex square in it.
     `begun`: a leaf that was written, where it was made or got its flag; no optimizer owns it.
     `written`: there values were written into another leaf whose graph leads to a leaf that got no gradient. Those of
     NONE_GIVEN are derivatives that gave None, which the program then used as a tensor.
@@ -488,7 +489,8 @@ class Site:
     """An expression whose value a reference run treats otherwise, whenever it is computed."""
 
     action: str
-    """leaf, update, keep, follow, grad, require, unfreeze, record, create, zeros, zero, uncleared, detach or stand."""
+    """leaf, update, keep, follow, grad, require, unfreeze, record, create, zeros, zero, uncleared, detach, magnitude,
+    or stand."""
     frame: Frame
     node: str = ""
 

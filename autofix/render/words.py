@@ -13,6 +13,7 @@ from autofix.search.registry import rules
 ROLES = {
     "built": "this module works in place",
     "made": "{} is made here",
+    "squared": "a complex value is squared here, which gives a complex one",
     "saved": "an operation saves a tensor for its backward here",
     "shared": "{} is made here, with the graph that both backward calls need",
     "carried": "{} takes the graph of one pass into the next",
@@ -54,6 +55,7 @@ CAUSES = {
     Cause.NONLEAF_GRADIENT: "the gradient of a non-leaf tensor is not kept",
     Cause.NO_GRAPH: "backward starts at a tensor that has no graph",
     Cause.NONSCALAR_BACKWARD: "backward starts at a tensor with more than one element",
+    Cause.COMPLEX_LOSS: "backward starts at a complex number, of which there is no least",
     Cause.CONVERSION: "a tensor that requires a gradient was converted",
     Cause.INFERENCE_TENSOR: "a tensor of inference mode was to be saved in a graph, or to be written outside that mode",
     Cause.UNUSED_INPUT: "a gradient was asked for a tensor that the loss does not use",

@@ -9,7 +9,7 @@ from dataclasses import replace
 from autofix.core import kept
 from autofix.core.model import Answer, Question, Reading
 from autofix.experiments.compare import comparable
-from autofix.experiments.readings import LEAF_WORDS, LOSS_WORDS, words
+from autofix.experiments.readings import COMPLEX_WORDS, LEAF_WORDS, LOSS_WORDS, words
 from autofix.probe import wire
 from autofix.syntax import calls
 from autofix.syntax.sources import Sources
@@ -96,6 +96,8 @@ def _refused(runs: Runs) -> Question | None:
     said = words(runs.letter)
     if said is LOSS_WORDS:
         names, text = ("sum", "mean"), "Is the sum of these values the loss, or their mean?"
+    elif said is COMPLEX_WORDS:
+        names, text = ("real", "magnitude"), "Is the real part of this value the loss, or its magnitude?"
     elif said is LEAF_WORDS:
         names, text = ("leaf", "result"), "Is this tensor a new leaf, or does it keep its graph to what made it?"
     else:

@@ -20,6 +20,25 @@ _FLAT = tuple(
     f"{name}Backward" for name in ("Bernoulli", "Poisson", "Normal", "Round", "Floor", "Ceil", "Trunc", "Sign")
 )
 """The operations whose derivative is zero everywhere."""
+_SUMS = tuple(
+    f"{name}Backward"
+    for name in (
+        "Sum",
+        "Mean",
+        "Add",
+        "Sub",
+        "Neg",
+        "Mul",
+        "Div",
+        "Select",
+        "Stack",
+        "Cat",
+        "View",
+        "Reshape",
+        "Squeeze",
+    )
+)
+"""The operations by which a loss is put together of terms; a product or ratio only with what has no graph."""
 
 
 def _counted() -> int:
@@ -95,6 +114,27 @@ def since(age: int) -> Callable[[Node], bool]:
 def children(node: Node) -> list[Node]:
     """The nodes that a node leads to."""
     return [child for child, _ in node.next_functions if child is not None]
+
+
+def squares(roots: Iterable[Any]) -> list[Node]:
+    """The squares of complex values of which complex results are sums or means."""
+    return [node for node in walk(roots, _is_complex_sum) if _is_complex(node) and _squares(node)]
+
+
+def _is_complex_sum(node: Node) -> bool:
+    several = node.name().startswith(("MulB", "DivB")) and len(children(node)) > 1
+    return _is_complex(node) and node.name().startswith(_SUMS) and not several
+
+
+def _is_complex(node: Node) -> bool:
+    return any(one.dtype.is_complex for one in getattr(node, "_input_metadata", None) or ())
+
+
+def _squares(node: Node) -> bool:
+    if node.name().startswith("PowB"):
+        return bool(getattr(node, "_saved_exponent", None) == 2)  # noqa: PLR2004  a square
+    factors = [end for end in node.next_functions if end[0] is not None]
+    return node.name().startswith("MulB") and len(factors) > 1 and len(set(factors)) == 1
 
 
 def sends(node: Node) -> bool:

@@ -24,6 +24,7 @@ _SETTERS = ("requires_grad.__set__", "requires_grad_")
 _CONVERSIONS = ("numpy", "__array__", "__deepcopy__")
 _OF_C = (BuiltinFunctionType, MethodDescriptorType, MethodWrapperType, WrapperDescriptorType)
 _NUMBERS = 2000
+_ROUNDING = 1e-5
 _NO_WRITE = ("requires_grad_", "retain_grad_")
 
 
@@ -79,6 +80,12 @@ def _flag(tensor: torch.Tensor) -> tuple[str, torch.Tensor]:
     if not graph.is_leaf(tensor):
         return "nonleaf_gradient", tensor
     return ("" if tensor.is_floating_point() or tensor.is_complex() else "no_graph"), tensor
+
+
+def is_real(value: torch.Tensor) -> bool:
+    """Whether a complex value has no imaginary part, but for rounding."""
+    with torch.no_grad():
+        return bool((value.imag.abs() <= _ROUNDING * value.abs()).all())
 
 
 def _written_kind(target: torch.Tensor) -> str:

@@ -12,6 +12,7 @@ import torch
 
 from .. import wire
 from ..engine import graph
+from ..engine.refused import is_real
 from ..engine.taps import parameters
 from ..instruments.state import State
 from ..program.frames import frames_of
@@ -210,8 +211,8 @@ def _backward_kind(run: State, frame: FrameType) -> str:
     if lost:
         run.found = _without_graph(run, lost)
         return "no_graph"
-    if run.taps.current is None and _shape_differs(tensors, values.get("grad_tensors", values.get("grad_outputs"))):
-        return "nonscalar_backward"
+    if run.taps.current is None and (kind := _no_number(run, tensors, values)):
+        return kind
     if run.tracer is not None and run.tracer.violation is not None:
         return "saved_tensor_modified"
     if run.tracer is not None and run.taps.current is not None and run.tracer.freed():
@@ -224,6 +225,24 @@ def _backward_kind(run: State, frame: FrameType) -> str:
         if run.found and len(unused) < len(given) and run.taps.current is not None:
             run.found += (wire.Origin("none_among", run.frames.resolve(run.taps.current.stack)),)
     return "unused_input" if unused else ""
+
+
+def _no_number(run: State, tensors: list[torch.Tensor], values: dict[str, Any]) -> str:
+    """The kind of a backward that does not start at one real number; '' where nothing speaks against its roots."""
+    if _shape_differs(tensors, values.get("grad_tensors", values.get("grad_outputs"))):
+        return "nonscalar_backward"
+    losses = [one for one in tensors if one.is_complex()]
+    run.found = _complex(run, losses) if losses else run.found
+    return "complex_loss" if losses else ""
+
+
+def _complex(run: State, losses: list[torch.Tensor]) -> tuple[wire.Origin, ...]:
+    """Where complex losses were made; where an optimizer is to make them small, also what is squared in them."""
+    if run.tracer is None:
+        return ()
+    made = [wire.Origin("real" if is_real(one) else "imaginary", run.tracer.made(one)) for one in losses]
+    squares = [wire.Origin("squared", run.tracer.made_by(one)) for one in graph.squares(losses)]
+    return tuple(dict.fromkeys((*squares, *made) if run.taps.optimizers else made))
 
 
 def _without_graph(run: State, lost: list[torch.Tensor]) -> tuple[wire.Origin, ...]:

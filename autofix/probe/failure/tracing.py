@@ -144,7 +144,11 @@ class Tracer(Dispatch, Listener):
     def made(self, tensor: torch.Tensor) -> wire.Stack:
         """Where the result of an operation was made."""
         node = graph.made_by(tensor)
-        return self._frames.resolve(self._stack(node._sequence_nr())) if node is not None else ()
+        return self.made_by(node) if node is not None else ()
+
+    def made_by(self, node: graph.Node) -> wire.Stack:
+        """Where an operation was made."""
+        return self._frames.resolve(self._stack(node._sequence_nr()))
 
     def never_reached(self, leaf: torch.Tensor) -> bool:
         """Whether there were backward calls, and no graph of those seen leads to a leaf."""

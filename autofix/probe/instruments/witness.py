@@ -72,7 +72,7 @@ class Witness(Listener):
         self._sent += call.accumulate
         with quiet():
             roots = (root for root in call.roots if isinstance(root, torch.Tensor))
-            self._losses.extend(float(root.detach().sum()) for root in roots if not root.is_complex())
+            self._losses.extend(float(root.detach().sum().real) for root in roots)
 
     def backward_done(self, call: Call) -> None:
         """For scripts without optimizers: the gradients that leaves have after each backward."""

@@ -23,7 +23,7 @@ from ..arrays.follow import NOTHING as UNFOLLOWED
 from ..arrays.follow import Follow
 from ..engine import caller, graph
 from ..engine.operators import Functions
-from ..engine.refused import DERIVATIVE, is_write, name_of, refused, swapped
+from ..engine.refused import DERIVATIVE, is_real, is_write, name_of, refused, swapped
 from ..engine.taps import Call, Listener
 from ..instruments.aims import holds_two
 from ..program.frames import Frames, Raw
@@ -120,8 +120,9 @@ class Perform(Functions, Listener):
         elif kind == "nonleaf_gradient" and target is not None and not target._is_view():
             flag = args[1] if len(args) > 1 else kwargs.get("requires_grad", True)
             again = functools.partial(self._flag, target, on=bool(flag))
-        elif name_of(func) == "torch.Tensor.backward" and (weights := self._weights(args, kwargs)) is not None:
-            kind, again = "nonscalar_backward", functools.partial(func, *args[:1], **kwargs | {"gradient": weights})
+        elif name_of(func) == "torch.Tensor.backward" and (weighed := self._weights(args, kwargs)) is not None:
+            kind, weights = weighed
+            again = functools.partial(func, *args[:1], **kwargs | {"gradient": weights})
         elif kind == "hook_refused" and not torch.is_grad_enabled():
             again = functools.partial(ways.unwatched, func)
         elif kind == "no_graph":
@@ -199,13 +200,21 @@ class Perform(Functions, Listener):
         self._memory.converted(plain, given)
         return _other(given, nudged=self._nudged)
 
-    def _weights(self, args: Any, kwargs: Any) -> torch.Tensor | None:
-        """What each value counts that a backward starts from; None where there is one, or the caller says it."""
+    def _weights(self, args: Any, kwargs: Any) -> tuple[str, torch.Tensor] | None:
+        """Why backward does not start at a loss, and what each of its values counts; None if the caller says that.
+
+        Of a complex number the real part counts, or its magnitude; where both are the same, there is no choice.
+        """
         loss = args[0]
-        if len(args) > 1 or kwargs.get("gradient") is not None or loss.numel() == 1:
+        if len(args) > 1 or kwargs.get("gradient") is not None or not (loss.is_complex() or loss.numel() != 1):
             return None
         with torch._C.DisableTorchFunction():
-            return torch.full_like(loss, 1 / loss.numel() if self._operation else 1.0)
+            if loss.numel() != 1:
+                return "nonscalar_backward", torch.full_like(loss, 1 / loss.numel() if self._operation else 1.0)
+            if is_real(loss):
+                return "real_loss", torch.ones_like(loss)
+            self._performed[self._frames.here()] = "complex_loss"  # also where it was real before
+            return "complex_loss", torch.sgn(loss.detach()) if self._operation else torch.ones_like(loss)
 
     def step(self, _index: int, _optimizer: torch.optim.Optimizer) -> None:
         self._in_step = True

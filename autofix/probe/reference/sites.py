@@ -11,6 +11,7 @@ graph all the same (`switched_off`).
 `zero`: a gradient that is still None is one of zeros there, and wherever else the program would die of None.
 `uncleared`: there, one that was cleared is what it was.
 `detach`: what is computed there is a constant.
+`magnitude`: of a complex square that is made there the magnitude is taken.
 `stand`: a leaf into which values are written there stands for the result that has them (`standing`).
 """
 
@@ -229,6 +230,9 @@ class Sites(Listener):
             if ("require" in actions or "constant" in actions) and not result.requires_grad:
                 self.met[raw] = "unused_input" if "require" in actions else "constant"
                 return result.requires_grad_()
+            if "magnitude" in actions and result.is_complex():
+                self.met[raw] = "real_loss"
+                return result.abs()
             if "detach" in actions:
                 return result.detach()
             if "update" in actions:
@@ -238,19 +242,23 @@ class Sites(Listener):
             node = made.name() if made is not None else ""
             if node and "leaf" in actions and actions["leaf"] in ("", node, _SINGLE.get(node)):
                 self.met[raw] = "nonleaf_gradient"
-                if not self._operation:
-                    behind = list(graph.leaves(graph.walk([result])))
-                    self._behind += behind
-                    # Where a view is made a leaf, its steps are not to write what it is a view of.
-                    leaf = result.detach().clone().requires_grad_()
-                    if made is not None and _keeps_to_a_range(made):
-                        self._limited[id(leaf)] = leaf, raw
-                    grown = result.numel() > sum(one.numel() for one in behind)
-                    if grown and not any(id(one) in self._taken for one in behind):  # else it was trained before
-                        self._wider[id(leaf)] = leaf, raw
-                    return leaf
-                self._keep_gradient(result, raw)
+                return self._leaf(result, made, raw)
         return result
+
+    def _leaf(self, result: torch.Tensor, made: graph.Node, raw: Raw) -> torch.Tensor:
+        if self._operation:
+            self._keep_gradient(result, raw)
+            return result
+        behind = list(graph.leaves(graph.walk([result])))
+        self._behind += behind
+        # Where a view is made a leaf, its steps are not to write what it is a view of.
+        leaf = result.detach().clone().requires_grad_()
+        if _keeps_to_a_range(made):
+            self._limited[id(leaf)] = leaf, raw
+        grown = result.numel() > sum(one.numel() for one in behind)
+        if grown and not any(id(one) in self._taken for one in behind):  # else it was trained before
+            self._wider[id(leaf)] = leaf, raw
+        return leaf
 
     def _keep_gradient(self, result: torch.Tensor, raw: Raw) -> None:
         """Let a result keep its gradient, and note where a further one comes before that was cleared."""
