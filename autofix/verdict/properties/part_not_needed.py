@@ -211,6 +211,7 @@ class PartNotNeeded(Property):
         Example(TOTAL, START, START.replace("total = 0", "total = None").replace(GROWS, SUM).replace(STEPPED, "")),
         Example(CHAIN, REST_OF_CHAIN, REST_OF_CHAIN.replace(BODY, IN_ROWS).replace(NORM, "")),
         Example(BY_HAND, FOR_EACH, BY_OWNERS + "    third.zero_grad()\n"),
+        Example(CARRIED, ", h)", ", h.detach() * 0.5 ** max(0, step - 100))"),
         Example(BY_HAND, FOR_EACH, BY_OWNERS + "    scheduler.step()\n"),
         Example(BY_HAND, FOR_EACH, MADE_ANEW.replace("zero_()", "zero_().clamp(-1, 1)")),
     )
@@ -314,7 +315,8 @@ def _does_again(evidence: Evidence, part: Part, idle: Sequence[Part]) -> bool:
     """
     also = compared_with(evidence, evidence.assessment.reading or evidence.code)
     for other, run in evidence.without or ():
-        if other in idle or other.form != part.form or not part.form or not evidence.case.passed(run):
+        alike = part.form and other.form == part.form and not other.same_as(part)  # nor two pieces of one statement
+        if other in idle or not alike or not evidence.case.passed(run):
             continue
         left = other.left_out(evidence.files)
         again = [one for one in evidence.parts_of(left, whole=True) or () if one.same_as(part) and one.put == part.put]
