@@ -216,6 +216,7 @@ class PartNotNeeded(Property):
         Example(BY_HAND, FOR_EACH, MADE_ANEW.replace("zero_()", "zero_().clamp(-1, 1)")),
     )
     silent = (
+        Example(CARRIED, ", h)", ", h.detach())"),
         Example(BY_HAND, FOR_EACH, BY_OWNERS),
         Example(BY_HAND, FOR_EACH, MADE_ANEW),
         Example(SCHEDULED, FIRST, KEPT),
