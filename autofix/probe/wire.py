@@ -615,7 +615,7 @@ class Trace:
     alone: bool = False  # of what is reused: the passes that share it have no leaf but in there
     fed: bool = False  # of what is reused: data went into it; only where asked for
     again: bool = False  # of what is reused: it was made more than once, and passes took what was made last
-    drawn: bool = False  # of what is reused: a pass uses what was drawn from it; only where asked for
+    drawn: bool = False  # of what is reused: a pass uses what was drawn from it, or it evaluates; only where asked for
     collected: bool = False  # of what is reused: it is data that was collected once; only where asked for
     begun: bool = False  # of what is reused: the last pass began anew, and whether others share it is not known yet
     anew: bool = False  # of what is reused: passes apply all parameters that it was made of anew, in the same way

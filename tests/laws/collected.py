@@ -134,6 +134,42 @@ for _ in range(5):
     },
     frozenset({"cut where kept"}),
 )  # fmt: skip
+CENTRED = Program(
+    "a centre is computed while the network evaluates",
+    """\
+net = Net(4, 3)
+both = Optimizers(net)
+for _ in range(2):
+    x = torch.randn(9, 4)
+    net.eval()
+    centre = net(x).mean(0)
+    net.train()
+    for part in (0, 3, 6, 0):
+        loss = (net(x[part : part + 3]) - centre).square().mean()
+        both.zero_grad()
+        loss.backward()
+        both.step()
+""",
+    {
+        **{
+            name: tuple(
+                (
+                    a.replace("    for _ in range(4):", "    for part"),
+                    b.replace("{old}", "centre").replace("    for _ in range(4):", "    for part"),
+                )
+                for a, b in changes
+            )
+            for name, changes in EDITS.items()
+        },
+        "anew": (("        loss = (", "        centre = net(x).mean(0)\n        loss = ("),),
+        "no gradient": (("centre = net(x).mean(0)", "centre = net(x).mean(0).detach()"),),
+    },
+    frozenset({"constant", "no gradient"}),
+)
+OTHER = (
+    "both = Optimizers(net)",
+    "other = Net(4, 3)\nboth = torch.optim.SGD([*net.parameters(), *other.parameters()], lr=0.05)",
+)
 LABEL = "    label = scores.argmax(1)\n"
 GIVEN = "    label = x[:, :3].argmax(1)\n"
 PROGRAMS = (
@@ -155,6 +191,10 @@ PROGRAMS = (
         ("(new - old).exp()", "(new - 0.5 * old).exp()"),
     ),
     UNROLLS,
+    CENTRED,
+    CENTRED.mutated("a centre, always in one mode", ("    net.train()\n", "")),
+    CENTRED.mutated("a centre, and nobody says a mode", ("    net.eval()\n", "")),
+    CENTRED.mutated("a centre for another network", ("(net(x[part", "(other(x[part"), OTHER),
     HANDED_ON,
     LABELS,
     LABELS.mutated("labels are given: prototypes of examples", (LABEL, GIVEN)),

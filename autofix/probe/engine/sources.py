@@ -50,7 +50,8 @@ class Taken:
     """One call of torch that made a part of a graph: its name, and the data that it took, each as some numbers.
 
     `layer`: it applied a parameter. `floating`: some of the data is no index. `frozen`: the ids of the parameters that
-    it applied without gradient. `origins`: the ages of the graph at which the data were first made.
+    it applied without gradient. `origins`: the ages of the graph at which the data were first made. `evaluates`: a
+    module made it that was told to evaluate.
     """
 
     name: str
@@ -59,6 +60,7 @@ class Taken:
     floating: bool = False
     frozen: tuple[int, ...] = ()
     origins: frozenset[int] = _NONE
+    evaluates: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +123,12 @@ class DataSources(TorchFunctionMode, Listener):
         self._asked: set[int] = set()
         """The same of what the program asks for the gradient of."""
         self._take_parameters()
-        torch.nn.modules.module.register_module_buffer_registration_hook(self._buffer)
+        self._evaluate: list[bool] = []
+        """Of the modules that are called now, whether each was told to evaluate, the innermost last."""
+        modules = torch.nn.modules.module
+        modules.register_module_buffer_registration_hook(self._buffer)
+        modules.register_module_forward_pre_hook(lambda module, _given: self._evaluate.append(not module.training))
+        modules.register_module_forward_hook(lambda *_: self._left(), always_call=True)
 
     def _take_parameters(self) -> None:
         """Hear of parameters that are made of results: no function of torch's is called for them."""
@@ -137,6 +144,9 @@ class DataSources(TorchFunctionMode, Listener):
             return parameter
 
         kind.__new__ = new
+
+    def _left(self) -> None:
+        self._evaluate = self._evaluate[:-1]
 
     def _buffer(self, _module: torch.nn.Module, _name: str, buffer: torch.Tensor | None) -> None:
         if buffer is not None:
@@ -173,7 +183,8 @@ class DataSources(TorchFunctionMode, Listener):
         self._shapes |= {id(one): tuple(one.shape) for one in frozen}
         origins = _NONE.union(*map(self._of, data))
         ids, values = tuple(map(id, frozen)), tuple(map(_numbers, data))
-        taken = Taken(name.strip("_"), layer, values, floating, ids, origins)
+        evaluates = bool(self._evaluate) and self._evaluate[-1]
+        taken = Taken(name.strip("_"), layer, values, floating, ids, origins, evaluates)
         self._made.append((before, graph.now(), taken))
 
     def _of(self, tensor: torch.Tensor) -> frozenset[int]:
@@ -298,6 +309,13 @@ class DataSources(TorchFunctionMode, Listener):
     def drawn(self, shared: Iterable[graph.Node], fresh: Iterable[graph.Node]) -> bool:
         """Whether something was drawn from these nodes, or from what they were made of, that others took."""
         return _lead({*self._draws, *self._drawn_for(fresh)}, shared)
+
+    def evaluated(self, shared: Iterable[graph.Node], fresh: Iterable[graph.Node]) -> bool:
+        """Whether all layers that made these nodes evaluated, and none that made the others."""
+        before, after = (
+            [one.evaluates for one in self.taken(nodes).values() if one.layer] for nodes in (shared, fresh)
+        )
+        return bool(before) and all(before) and bool(after) and not any(after)
 
     def drawn_before(self, mark: int, shared: Iterable[graph.Node], fresh: Iterable[graph.Node]) -> bool:
         """Whether others took what had been drawn from these nodes before a pass began."""

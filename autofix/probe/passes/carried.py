@@ -36,9 +36,10 @@ class Carried(Listener):
     there, `added` that it was an addend of all their losses, `anew` that each of them applies its parameters anew,
     in the same way; `shared` are the ages of its outermost nodes. `again` says that it was made more than once,
     each time between other steps. As far as somebody watches for `sources`, `fed` says that data went into it,
-    `drawn` that some pass uses what was drawn from it, and `collected` that it is data itself: it is applied anew,
-    and all these passes use such draws. `once` says that all which passes take of earlier ones was made so: two
-    passes that share something look like two that hand it on.
+    `drawn` that some pass uses what was drawn from it, or that it evaluates, and `collected` that it is data
+    itself: it is applied anew, and all these passes use such draws, or it was made by modules that evaluate, which
+    train in these passes. `once` says that all which passes take of earlier ones was made so: two passes that share
+    something look like two that hand it on.
     """
 
     def __init__(
@@ -137,8 +138,9 @@ class Carried(Listener):
             self._anew = self._anew and set(graph.applied(shared)) <= set(graph.applied(fresh))
             if self._sources is not None:
                 self.fed = self.fed or self._sources.fed(shared)
-                self._drawn = self._drawn or self._sources.drawn_before(mark, shared, fresh)
-                self._collected = self._collected and self._anew and self._sources.drawn(shared, fresh)
+                evaluated = self._sources.evaluated(shared, fresh)
+                self._drawn = self._drawn or evaluated or self._sources.drawn_before(mark, shared, fresh)
+                self._collected = self._collected and self._anew and (evaluated or self._sources.drawn(shared, fresh))
         if self._cut:
             call.cleanups.extend(node.register_prehook(graph.zeros).remove for node in old)
         else:

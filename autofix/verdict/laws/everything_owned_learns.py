@@ -25,7 +25,8 @@ a network that is not to be tuned. It speaks of these, too, where the losses hav
 that steps in each pass would have no gradient for anything that it owns, ever: nobody makes steps with what is to stay
 as it is. And where such features are made again and again (for each picture, in each episode) by parameters that an
 optimizer owns and that would never learn: nobody computes with a network anew that is to stay as it is. But of what
-something was drawn from, as actions are, it says nothing: that may be data.
+something was drawn from, as actions are, or what was computed by modules that evaluate, it says nothing: that may be
+data.
 """
 
 from __future__ import annotations

@@ -8,14 +8,15 @@ log-probability of an action when it was drawn, the value that was expected then
 passes it is a constant. The code as written breaks that where a graph is kept with it: the gradient would be that of
 parameters which are no more. Nor is it computed anew: the data would have to be drawn anew, too.
 
-That something is data is seen by two things together: numbers were drawn from it, by its values, which have no
-gradient by their nature and which each of these passes uses; and each of these passes applies all the parameters that
-it was made of anew, in the same way, so that they learn from their own forward.
+That something is data is seen by two things together. Numbers were drawn from it, by its values, which have no gradient
+by their nature and which each of these passes uses; or it was computed by modules that were told to evaluate
+(`net.eval()`), and that train in these passes. And each of these passes applies all the parameters that it was made of
+anew, in the same way, so that they learn from their own forward.
 
 ## Where it is silent
 
-Where nothing was drawn, as from the prototypes of a few examples, which may be meant to learn; and where some parameter
-is not applied anew, as that of a trunk under several heads.
+Where nothing was drawn and the modules are always in one mode, as of the prototypes of a few examples, which may be
+meant to learn; and where some parameter is not applied anew, as that of a trunk under several heads.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from autofix.core.model import Reading
-from autofix.experiments.compare import comparable, starved
+from autofix.experiments.compare import comparable
+from autofix.experiments.readings import deprived
 from autofix.verdict.law import KeptByChange, at
 from autofix.verdict.runs import Runs
 
@@ -38,7 +40,7 @@ class WhatWasCollectedIsData(KeptByChange):
     def seen(self, runs: Runs) -> str:
         if not runs.may_be_data or comparable(runs.sourced) or not runs.sourced.collected:
             return ""
-        if comparable(runs.constant) or any(starved(runs.letter, runs.constant)):
+        if comparable(runs.constant) or any(deprived(runs.constant, runs.letter)):
             return ""
         where = at(runs.sourced.reused[0])
-        return f"the loss of {where} differentiates what the data were drawn from, by older parameters"
+        return f"the loss of {where} differentiates what was collected before it, by older parameters"
