@@ -1,15 +1,17 @@
-"""Table that is frozen from the start.
+"""Table or parameter that is frozen from the start.
 
 ## What it does
-Gives `freeze=False` to each `from_pretrained` whose table the loss needs and an optimizer owns.
+Gives `freeze=False` to each `from_pretrained` whose table the loss needs and an optimizer owns, and takes
+`requires_grad=False` from each such `nn.Parameter`.
 
 ## Why autograd fails
 `nn.Embedding.from_pretrained` and `nn.EmbeddingBag.from_pretrained` make tables that require no gradient, unless they
-are told. Where the model has nothing else to learn, the loss has no graph.
+are told, and a parameter requires none where it is told so. Where the model has nothing else to learn, the loss has no
+graph.
 
 ## Fix safety
-Safe where everything that an optimizer owns then gets its gradient. Where the call says itself that the table is
-frozen, the code contradicts itself, and the edit is not safe.
+Safe where everything that an optimizer owns then gets its gradient. Where the call says itself that the table or
+parameter is frozen, the code contradicts itself, and the edit is not safe.
 """
 
 from __future__ import annotations
@@ -20,17 +22,19 @@ from collections.abc import Iterator
 from autofix.probe.wire import Frame
 from autofix.search.rule import Cause, Diagnosis, Example, Proposal, Rule, Sources, Tier
 from autofix.syntax import calls
-from autofix.syntax.edits import set_keyword
+from autofix.syntax.edits import remove_keyword, set_keyword
 
-WHY = "The table starts from the given values and learns, as the optimizer that owns it says."
+WHY = "It starts from the given values and learns, as the optimizer that owns it says."
 _USUAL = "from_pretrained makes a frozen table: give it freeze=False where the table is to learn"
+_FLAGS = {"from_pretrained": ("freeze", "False"), "Parameter": ("requires_grad", "True")}
+"""What tells each call whether to make something frozen, and with which value that learns."""
 _PLACE = 1
-"""Where `freeze` stands in a call of `from_pretrained`."""
+"""Where it stands in these calls."""
 
 
 class BornFrozen(Rule):
     code, name = "AG422", "born-frozen"
-    title = "Let the table learn"
+    title = "Let it learn from the start"
     causes = frozenset({Cause.NO_GRAPH})
     tier = Tier.MEANT
     examples = Example.each("""\
@@ -95,6 +99,26 @@ for _ in range(4):
     opt.zero_grad()
     loss.backward()
     opt.step()
+! unsafe: the calls say that the parameters are frozen
+class Affine(nn.Module):
+    def __init__(self, size):
+        super().__init__()
+-        self.scale = nn.Parameter(torch.ones(size), requires_grad=False)
+-        self.shift = nn.Parameter(torch.zeros(size), False)
++        self.scale = nn.Parameter(torch.ones(size))
++        self.shift = nn.Parameter(torch.zeros(size), True)
+
+    def forward(self, x):
+        return x * self.scale + self.shift
+
+
+model = Affine(3)
+opt = torch.optim.SGD(model.parameters(), lr=0.1)
+for _ in range(4):
+    loss = (model(torch.randn(5, 3)) - 1).square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
 ! a name decides
 def build(frozen):
     return nn.Embedding.from_pretrained(torch.randn(6, 3), freeze=frozen)
@@ -102,6 +126,18 @@ def build(frozen):
 
 table = build(True)
 (table(torch.arange(6)) - 1).square().mean().backward()
+! an argument decides
+class Scaled(nn.Module):
+    def __init__(self, learned=False):
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(3), requires_grad=learned)
+
+
+(Scaled().scale - 1).square().mean().backward()
+! the loss is cut, and does not need what is frozen by its call
+kept, w = nn.Parameter(torch.ones(3), requires_grad=False), nn.Parameter(torch.ones(3))
+opt = torch.optim.SGD([kept, w], lr=0.1)
+(w.detach() - 1).square().mean().backward()
 ! no table: the loss is cut
 table = nn.Embedding(6, 3)
 (table(torch.arange(6)).detach() - 1).square().mean().backward()
@@ -112,12 +148,17 @@ table.weight.requires_grad = False
 """)
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
-        """All tables together that the loss needs: each alone would leave the others frozen."""
+        """All together that the loss needs: each alone would leave the others frozen."""
         frozen = [one for one in diagnosis.trace.origins if one.kind in ("born", "frozen") and not one.used]
         edits = []
         for source, node in sources.innermost(one.stack for one in frozen):
-            if isinstance(node, ast.Call) and calls.name_of(node) == "from_pretrained" and _lets_say(node):
-                edits += set_keyword(source, node, "freeze", "False", position=_PLACE)
+            flag, value = _FLAGS.get(calls.name_of(node), ("", ""))
+            if not (flag and isinstance(node, ast.Call) and _lets_say(node, flag)):
+                continue
+            if value == "True" and calls.keyword(node, flag) is not None:  # as it is where nothing is said
+                edits += remove_keyword(source, node, flag)
+            else:
+                edits += set_keyword(source, node, flag, value, position=_PLACE)
         if edits:
             yield self.propose(dict.fromkeys(edits), WHY)
 
@@ -126,7 +167,7 @@ table.weight.requires_grad = False
         yield from ((one.stack[0], _USUAL) for one in diagnosis.trace.origins if one.kind == "born")
 
 
-def _lets_say(call: ast.Call) -> bool:
+def _lets_say(call: ast.Call, flag: str) -> bool:
     """Whether the text decides what the call is told: by a constant, or by nothing."""
-    told = calls.keyword(call, "freeze") if len(call.args) <= _PLACE else call.args[_PLACE]
+    told = calls.keyword(call, flag) if len(call.args) <= _PLACE else call.args[_PLACE]
     return told is None or isinstance(told, ast.Constant)

@@ -2,7 +2,8 @@
 
 ## What it does
 Computes it anew from what is stored beside it: `q = self.net(state)` at the top of the loop over the records, or
-`qs = [self.net(state) for state in states]` behind the statement that takes a batch apart.
+`qs = [self.net(state) for state in states]` behind the statement that takes a batch apart. Of a record with named
+fields in the place of the field: `self.net(item.state)` for `item.q`.
 
 ## Why autograd fails
 A replay memory keeps records for many updates. The first update that draws a record frees the graph that stands behind
@@ -31,6 +32,8 @@ class OutputReplayed(Rule):
     tier = Tier.PASS
     examples = Example.each("""\
 import random
+from collections import namedtuple
+from dataclasses import dataclass
 from torch.distributions import Categorical
 random.seed(0)
 net = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.Tanh(), torch.nn.Linear(8, 2))
@@ -104,6 +107,80 @@ def learn(policy):
 for _ in range(4):
     play(net)
     learn(net)
+! unsafe: what was stored may be meant as it was, and the memory has methods and keeps objects
+@dataclass
+class Item:
+    state: torch.Tensor
+    values: torch.Tensor
+    action: int
+    reward: float
+
+
+class Memory:
+    def __init__(self):
+        self.items = []
+
+    def push(self, item):
+        self.items.append(item)
+
+    def sample(self, count):
+        return random.sample(self.items, count)
+
+
+class Agent:
+    def __init__(self, net):
+        self.net, self.memory = net, Memory()
+
+    def act(self, seen):
+        q = self.net(seen)
+        self.memory.push(Item(seen, q, int(q.argmax()), float(seen[0])))
+
+    def learn(self):
+        loss = 0
+        for item in self.memory.sample(3):
+-            loss = loss + (item.values[item.action] - item.reward) ** 2
++            loss = loss + (self.net(item.state)[item.action] - item.reward) ** 2
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+
+
+agent = Agent(net)
+for step in range(9):
+    agent.act(torch.randn(3))
+    if step > 3:
+        agent.learn()
+! unsafe: what was stored may be meant as it was, and a batch has named fields
+Item = namedtuple("Item", "state q reward")
+
+
+def learn(batch):
+-    left, right = torch.stack(batch.q)[:, 0], torch.stack(batch.q)[:, 1]
++    q_now = [net(state) for state in batch.state]
++    left, right = torch.stack(q_now)[:, 0], torch.stack(q_now)[:, 1]
+    loss = (left + right - torch.tensor(batch.reward)).pow(2).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+
+
+for step in range(9):
+    state = torch.randn(3)
+    values = net(state)
+    memory.append(Item(state=state, q=values, reward=float(state[1])))
+    if step > 3:
+        learn(Item(*zip(*random.sample(memory, 3))))
+! a record has named fields, and none has what it was computed from
+Item = namedtuple("Item", "q reward")
+for step in range(9):
+    state = torch.randn(3)
+    q = net(state)
+    memory.append(Item(q, float(state[1])))
+    if step > 3:
+        loss = sum((item.q[0] - item.reward) ** 2 for item in random.sample(memory, 3))
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
 ! what it was computed from is not stored
 def replay():
     loss = 0

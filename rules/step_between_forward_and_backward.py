@@ -277,11 +277,14 @@ for i in range(4):
         pairs = {(tuple(step), scene.backward): "Step after the later backward"}
         pairs.setdefault((tuple(step), scene.end), "Step after the later update")
         pairs.setdefault((tuple(whole), scene.end), "Make this update after the later one")
+        # One forward for both losses would be run a second time for the later one alone.
+        given = names.bound_by(names.forward(scene.made, scene.before[1:]))
+        tier = self.tier if names.meets(given, names.read_by(whole)) else Tier.AGAIN
         with suppress(Declined):
             for (moved, anchor), title in pairs.items():
                 edits = move_after(scene.source, moved, anchor)
                 edits += [edit for one in behind for edit in move_after(scene.source, [one], anchor)]
-                yield self.propose(edits, WHY_STEP, title=title, tier=Tier.AGAIN, later=2)
+                yield self.propose(edits, WHY_STEP, title=title, tier=tier, later=2)
 
 
 def _moves(scene: Scene, made: Stack, written: Stack, failed: Stack, write: Write) -> bool:

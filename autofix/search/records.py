@@ -5,15 +5,16 @@ from __future__ import annotations
 import ast
 import builtins
 import copy
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from autofix.core.edit import Declined
-from autofix.probe.wire import Crossing
+from autofix.probe.wire import Crossing, Frame
 from autofix.search import anew
-from autofix.syntax import calls, names
+from autofix.syntax import blocks, calls, names
 from autofix.syntax.calls import Function
-from autofix.syntax.edits import Step, insert_after, insert_before
+from autofix.syntax.edits import Step, insert_after, insert_before, replace
 from autofix.syntax.source import Source
 from autofix.syntax.sources import Sources
 
@@ -23,15 +24,20 @@ _SEVERAL = ("{}s", "{}es", "{}_list", "{}_batch", "batch_{}", "all_{}")
 """What a batch of something is called."""
 
 
+_RECORD = re.compile(r"(?:data|named)\(.*\)")
+"""A record of named fields in the form of a container."""
+
+
 @dataclass(slots=True)
 class Taken:
     """A variable that a statement takes out of a record, beside others; `several`: it holds a batch."""
 
     source: Source
     function: Function
-    statement: ast.For | ast.Assign
+    statement: ast.stmt
     path: str
-    beside: set[str]
+    beside: dict[str, str]
+    """What is stored beside it, as it is written here, by its name where it is made."""
     several: bool
     each: dict[str, str] = field(default_factory=dict)
     """By the name of one, that of the batch which it is taken from."""
@@ -47,6 +53,10 @@ class Taken:
         if self.each:
             ones, batches = ", ".join(self.each), ", ".join(self.each.values())
             text = f"[{text} for {ones} in {batches if len(self.each) == 1 else f'zip({batches})'}]"
+        return self.placed(text)
+
+    def placed(self, text: str) -> list[Step]:
+        """The edits that give it this value."""
         line = f"{self.path} = {text}"
         if isinstance(self.statement, ast.For):
             return insert_before(self.source, self.statement.body[0], [line])
@@ -63,7 +73,7 @@ class Taken:
                 name = node.id
                 if (batch := taken.batch(name)) and name in (locals_there or {name}):
                     stored.add(batch)
-                    return node
+                    return node if taken.several else ast.parse(batch, mode="eval").body
                 if (value := _bound_once(maker, name)) is not None and depth < DEEPEST:
                     return taken._spelled(value, made_in, stored, depth + 1)
                 return taken.known(node, maker, made_in)
@@ -74,7 +84,7 @@ class Taken:
     def batch(self, name: str) -> str:
         """What is stored of something under this name, or under that of several; '' where nothing is."""
         if not self.several:
-            return name if name in self.beside else ""
+            return self.beside.get(name, "")
         wanted = (form.format(name) for form in _SEVERAL)
         if found := next((one for one in wanted if one in self.beside), ""):
             self.each[name] = found
@@ -90,6 +100,47 @@ class Taken:
         else:
             return node if node.id in calls.parameters(self.function) else _decline(node.id)
         return node if same and (node.id not in here or node.id == "self") else _decline(node.id)
+
+
+@dataclass(kw_only=True)
+class Part(Taken):
+    """A part of a record that expressions read, such as `item.q`; `several`: of a batch of records."""
+
+    fields: list[str]
+    reads: list[ast.Attribute]
+
+    def again(self, made_in: Source, made: ast.expr, sources: Sources) -> list[Step]:
+        """The edits that compute it anew where it is read."""
+        part, bound = self.reads[0].attr, names.binds(made_in.statement(made))
+        for call in calls.within(made_in.function(made) or made_in.tree):
+            given = {one.arg: one.value for one in call.keywords if one.arg}
+            if len(call.args) == len(self.fields):
+                given = dict(zip(self.fields, call.args, strict=True))
+            if part in given and (given[part] is made or calls.path_of(given[part]) in bound):
+                pairs = ((one.id, name) for name, one in given.items() if isinstance(one, ast.Name))
+                self.beside = {known: f"{self.path.removesuffix(part)}{name}" for known, name in pairs}
+                return Taken.again(self, made_in, made, sources)
+        raise Declined(f"it is not in sight where {self.path} is stored")
+
+    def batch(self, name: str) -> str:
+        """The part of the same record that was stored under this name."""
+        found = self.beside.get(name, "")
+        if found and self.several:
+            self.each[name] = found
+        return found
+
+    def placed(self, text: str) -> list[Step]:
+        """In the place of what is read; where that is read several times, by a variable that is bound before."""
+        if len(self.reads) == 1:
+            return replace(self.source, self.reads[0], text)
+        first = self.source.statement(self.reads[0])
+        block = blocks.block_of(self.source, first)
+        following = {node for one in (first, *blocks.after(block, first)) for node in ast.walk(one)}
+        if not following.issuperset(self.reads):
+            raise Declined(f"{self.path} is read in several places")
+        name = names.unused(self.source, f"{self.reads[0].attr}_now")
+        edits = insert_before(self.source, first, [f"{name} = {text}"])
+        return edits + [step for one in self.reads for step in replace(self.source, one, name)]
 
 
 def _decline(name: str) -> ast.expr:
@@ -112,7 +163,34 @@ def taken(crossing: Crossing, sources: Sources) -> Iterator[Taken]:
             held = [path for path in here if path in parts]
             for path in held or [one for one in read if one in parts][:1]:
                 several = here[path] != "tensor" if held else isinstance(statement, ast.Assign)
-                yield Taken(source, function, statement, path, parts - {path}, several)
+                yield Taken(source, function, statement, path, {one: one for one in parts - {path}}, several)
+        yield from _parts(crossing, frame, source, function, node)
+
+
+def _parts(crossing: Crossing, frame: Frame, source: Source, function: Function, node: ast.AST) -> Iterator[Part]:
+    """The parts of records of named fields that an expression reads."""
+    held = {one.path: one.kind for one in crossing.carriers if one.function == frame.function}
+    forms = [found[0] for one in crossing.carriers if (found := _RECORD.search(one.kind))]
+    for record, part in dict.fromkeys(map(_part, ast.walk(node))):
+        form = held.get(record) or next((one for one in forms if re.search(rf"\b{part}=", one)), "")
+        kind = re.search(rf"\b{part}=(tensor|[\[(]\*tensor)", form) if part else None
+        if kind is None or (record not in held and kind[1] != "tensor"):
+            continue
+        path = f"{record}.{part}"
+        reads = [one for one in ast.walk(function) if isinstance(one, ast.Attribute) and ast.unparse(one) == path]
+        reads.sort(key=lambda one: (one.lineno, one.col_offset))
+        yield Part(
+            source, function, source.statement(node), path, {}, kind[1] != "tensor",
+            fields=re.findall(r"(\w+)=", form), reads=reads,
+        )  # fmt: skip
+
+
+def _part(node: ast.AST) -> tuple[str, str]:
+    """The variable and the field of `record.field`."""
+    match node:
+        case ast.Attribute(value=ast.Name(id=record), attr=field):
+            return record, field
+    return "", ""
 
 
 def _values(node: ast.AST) -> Iterator[ast.Name]:
