@@ -101,9 +101,9 @@ def _by_name(run: wire.Trace, optimizer: int) -> dict[str, list[tuple[_Sketch, _
     found: dict[str, list[tuple[_Sketch, _Sketch]]] = {}
     for step in run.of(optimizer) or run.leaves:
         names, kind = (run.names[-1], "leaf") if step.places else (run.parameters(optimizer), "parameter")
-        places = step.places or range(len(step.gradients))
-        for place, *both in zip_longest(places, step.gradients, step.changes, fillvalue=()):
-            found.setdefault(_name(names, place, kind), []).append((both[0], both[1]))
+        both = zip_longest(step.gradients, step.changes, fillvalue=())
+        for place, pair in zip(step.places or range(len(step.gradients)), both, strict=True):
+            found.setdefault(_name(names, place, kind), []).append(pair)
     return found
 
 
