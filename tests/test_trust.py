@@ -529,6 +529,69 @@ SUMMED = (
     "    (out.square().mean() + (out - 1).abs().mean()).backward()\n",
 )
 
+TWO_LAYERS = f"""{HEAD}
+def layer():
+    return LAYER
+
+
+class Attending(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.heads, self.scores = nn.MultiheadAttention(4, 2, batch_first=True, bias=True), nn.Linear(4, 1)
+        self.query, self.key = nn.Linear(4, 4), nn.Linear(4, 4)
+
+    def forward(self, x):
+        x = x + self.heads(x, x, x)[0]
+        x = x + (self.query(x) @ self.key(x).mT).softmax(-1) @ x
+        return self.scores(x).softmax(1) * x
+
+
+first, second = layer(), layer()
+opt = torch.optim.OPTIMIZER
+for step in range(5):
+    inner = first(torch.randn(SHAPE))
+    outer = second(inner)
+    opt.zero_grad()
+    (SCALEouter.sin().mean()).backward()
+    (SCALE(inner - 1).sin().mean()).backward()
+    opt.step()
+"""
+"""Rounding moves the biases of the first layer, and only through them what rounding leaves in those of the second."""
+ADAM = "Adam([*first.parameters(), *second.parameters()], lr=0.01)"
+AT_A_RATE = "SGD([*first.parameters(), *second.parameters()], lr=1e7)"
+CONVOLVED = "nn.Sequential(nn.Conv2d(3, 3, 3, padding=1), nn.{}(3), nn.ReLU(), nn.Conv2d(3, 3, 1))"
+LAYERS = {
+    "batch": (CONVOLVED.format("BatchNorm2d"), "4, 3, 8, 8"),
+    "instance": (CONVOLVED.format("InstanceNorm2d"), "4, 3, 8, 8"),
+    "layer": ("nn.Sequential(nn.Linear(4, 4), nn.LayerNorm(4), nn.Tanh(), nn.Linear(4, 4))", "6, 4"),
+    "attention": ("Attending()", "3, 5, 4"),
+}
+
+
+def layered(name: str, optimizer: str = ADAM, scale: str = "") -> str:
+    """Two layers of which the loss reaches some parameters by rounding alone."""
+    layer, shape = LAYERS[name]
+    text = TWO_LAYERS.replace("LAYER", layer).replace("OPTIMIZER", optimizer)
+    return text.replace("SHAPE", shape).replace("SCALE", scale)
+
+
+def both(scale: str = "") -> tuple[str, str]:
+    """The sum of both losses goes backward at once."""
+    apart = f"    ({scale}outer.sin().mean()).backward()\n    ({scale}(inner - 1).sin().mean()).backward()\n"
+    return apart, f"    ({scale}outer.sin().mean() + {scale}(inner - 1).sin().mean()).backward()\n"
+
+
+TINY = "1e-8 * "
+BIASED = ("outer.sin().mean()", "outer.sin().mean() + 2e-6 * first[0].bias.square().sum()")
+SMALL_LEAF = f"""{HEAD}
+a, b = (torch.randn(4, requires_grad=True) for _ in range(2))
+large, small = (3 * a.exp()).sum(), (b.sin() * a.detach()).sum()
+loss = large + 1e-8 * small
+loss.backward()
+loss.backward()
+"""
+TWICE = "loss.backward()\nloss.backward()"
+
 IN_STAGES = f"""{HEAD}
 G, D = (nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, out)) for out in (4, 1))
 first_opt = torch.optim.Adam(G.parameters(), lr=0.01)
@@ -603,6 +666,9 @@ G_BEFORE = (D_FIRST + OFTEN_LATE, OFTEN_LATE + D_FIRST)
 RIGHT: dict[str, tuple[str, Edit]] = {
     "a second optimizer of what was trained": (IN_STAGES, ((FREEZE_G, ""),)),
     "statistics of what rounds otherwise": (NORMALISED, (SUMMED,)),
+    **{f"what rounding leaves before a norm: {name}": (layered(name), (both(),)) for name in LAYERS},
+    "a loss that is tiny": (layered("layer", AT_A_RATE, TINY), (both(TINY),)),
+    "a leaf that hardly matters": (SMALL_LEAF, ((TWICE, "(2 * large + 2e-8 * small).backward()"),)),
     "twins met in another order": (TWINS, (KEEP_LOSS, NETS_EXCHANGED, LEAVES_EXCHANGED)),
     "what rounds otherwise": (WITHOUT_TERM, AT_ONCE),
     "weights clamped before each pass": (CLAMPED, BEFORE),
@@ -655,6 +721,16 @@ WRONG: dict[str, tuple[str, Edit]] = {
             ("    opt.zero_grad", "    with torch.no_grad():\n        net(torch.randn(16, 6))\n    opt.zero_grad"),
         ),
     ),
+    **{
+        f"layers cut from a loss: {name}": (layered(name), (both(), ("second(inner)", "second(inner.detach())")))
+        for name in LAYERS
+    },
+    "a part of a loss that is tiny": (layered("layer", AT_A_RATE, TINY), (both(TINY), ("(inner - 1)", "(inner - 2)"))),
+    "a tiny term before a norm that is smaller": (
+        layered("batch").replace(*BIASED),
+        ((both()[0].replace(*BIASED), both()[1].replace(*BIASED).replace("2e-6", "7e-7")),),
+    ),
+    "a leaf that matters more": (SMALL_LEAF, ((TWICE, "(2 * large + 6e-8 * small).backward()"),)),
     "a goal of its own twin": (TWINS, (KEEP_LOSS, (OUT + GOAL, GOAL.replace("target", "net") + OUT))),
     "a leaf for its twin": (TWINS, (KEEP_LOSS, (WIDE + FAR, FAR.replace("shift", "gain") + WIDE))),
     "a tiny term that is gone": (ATTENDING, (*AT_ONCE, TERM_GONE)),

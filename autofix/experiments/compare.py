@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise, zip_longest
 
@@ -31,6 +31,9 @@ _DIGITS = range(4, 8)
 _SAME = 0.1
 """Norms that differ by less than this part of how far two gradients are apart are those of other directions."""
 _MOVED = "the step moves it differently"
+_Sketch = tuple[float, ...]
+_Three = Sequence[tuple[_Sketch, ...]]
+"""One tensor at each step: in a run, in another, and in one that starts a trifle farther."""
 
 
 def differences(
@@ -59,39 +62,71 @@ def departures(
 
 
 def of_rounding(changes: Iterable[Change], states: Iterable[str] = ()) -> frozenset[str]:
-    """The parameters whose gradients alone differ, if each of these is no larger than what rounding leaves; else ().
+    """What alone differs, if each gradient that does is no larger than what rounding leaves; else ().
 
-    Rounding may leave 0 at some steps; one that is 0 at all of them may be cut. `states` may end otherwise, as the mean
-    in a batch norm that follows a bias: an optimizer that divides by its gradient's size makes whole steps of rounding.
+    An optimizer that divides by its gradient's size makes whole steps of rounding, also in a tensor of which only a
+    part gets no more than that. `states` may end otherwise, as the mean in a batch norm that follows a bias.
     """
     found = list(changes)
-    names = frozenset(change.parameter for change in found if not change.note)
-    moved = names.intersection(change.parameter for change in found if change.note == _MOVED)
-    small = not any(change.relative for change in found if not change.note)
-    small = small and names == {change.parameter for change in found if not change.note and change.candidate}
-    notes = (change for change in found if change.note)
-    may_end = moved.union(states)
-    alone = all(one.note == _MOVED or (one.parameter in may_end and one.note.endswith(values.ENDS)) for one in notes)
-    return names if small and alone else frozenset()
+    gradients = [change for change in found if not change.note]
+    if not gradients or any(change.relative for change in gradients):
+        return frozenset()
+    names = frozenset(change.parameter for change in found if change.note in ("", _MOVED))
+    may_end = names.union(states)
+    notes = (change for change in found if change.note not in ("", _MOVED))
+    alone = all(one.parameter in may_end and one.note.endswith(values.ENDS) for one in notes)
+    return names if alone else frozenset()
 
 
 def rounded(one: wire.Trace, other: wire.Trace, farther: wire.Trace, names: frozenset[str]) -> bool:
-    """Whether the gradients of these parameters are what rounding leaves, and those of the other run differ by that.
+    """Whether two runs do to these parameters what rounding leaves, and differ in them by that.
 
     `farther` is the first run with parameters that start a trifle farther: what is more than rounding hardly changes.
+    Rounding may leave 0 at some steps; a gradient that is 0 at all of them may be cut.
     """
-    for index in range(len(one.counts)):
-        steps = list(zip(one.of(index), other.of(index), farther.of(index), strict=False))
-        for place in (place for place, name in enumerate(one.parameters(index)) if name in names):
-            three = ([step.gradients[place] for step in alike] for alike in steps)
-            differing = [sketches for sketches in three if not close(sketches[0], sketches[1], FROZEN)]
-            size, apart, noise = (_total(differing, other) for other in (None, 1, 2))
-            if noise < _OTHERWISE * size or apart > _MORE * noise:
+    found: set[str] = set()
+    for index in range(len(one.counts) or 1):
+        mine, *others = (_by_name(run, index) for run in (one, other, farther))
+        for name in names & mine.keys():
+            steps = list(zip(mine[name], *(run.get(name, ()) for run in others), strict=False))
+            gradients, moves = ([tuple(pair[which] for pair in step) for step in steps] for which in (0, 1))
+            if not (_is_rounding(gradients) or _moves_by_rounding(gradients, moves)):
                 return False
-    return True
+            found.add(name)
+    return found == names
 
 
-def _total(some: Iterable[list[tuple[float, ...]]], other: int | None) -> float:
+def _by_name(run: wire.Trace, optimizer: int) -> dict[str, list[tuple[_Sketch, _Sketch]]]:
+    """What parameters of an optimizer get at its steps, and how they move; where there are none, what leaves get."""
+    found: dict[str, list[tuple[_Sketch, _Sketch]]] = {}
+    for step in run.of(optimizer) or run.leaves:
+        names, kind = (run.names[-1], "leaf") if step.places else (run.parameters(optimizer), "parameter")
+        both = zip_longest(step.gradients, step.changes, fillvalue=())
+        for place, pair in zip(step.places or range(len(step.gradients)), both, strict=True):
+            found.setdefault(_name(names, place, kind), []).append(pair)
+    return found
+
+
+def _is_rounding(three: _Three) -> bool:
+    """Whether a gradient is another where parameters start a trifle farther, at the steps at which two runs differ.
+
+    At all steps, where they differ at none.
+    """
+    differing = [sketches for sketches in three if not close(sketches[0], sketches[1], FROZEN)] or three
+    size, apart, noise = (_total(differing, other) for other in (None, 1, 2))
+    sent = any(norm(sketches[1]) for sketches in three)
+    return sent and noise >= _OTHERWISE * size and apart <= _MORE * noise
+
+
+def _moves_by_rounding(gradients: _Three, moves: _Three) -> bool:
+    """Whether gradients are the same, and rounding in a part of them, as in the bias of all keys, moves that part."""
+    rounding = for_rounding(math.inf, FROZEN)
+    same = all(close(sketches[0], sketches[1], FROZEN, rounding) for sketches in gradients)
+    other = any(not close(sketches[0], sketches[2], CHANGES) for sketches in moves)
+    return same and other and _total(moves, 1) <= _MORE * _total(moves, 2)
+
+
+def _total(some: _Three, other: int | None) -> float:
     """How far the first sketches are from others beside them, or from zeros, over all steps."""
     pairs = (zip_longest(one[0], () if other is None else one[other], fillvalue=0.0) for one in some)
     return math.sqrt(sum((a - b) ** 2 for pair in pairs for a, b in pair))
@@ -223,7 +258,10 @@ def cuts_the_graph(reference: wire.Trace, candidate: wire.Trace, tolerance: floa
 def first_departing(
     reference: wire.Trace, candidate: wire.Trace, tolerance: float = LIVE
 ) -> tuple[wire.Step, wire.Step, int] | None:  # fmt: skip
-    """The first step that departs, as both runs have it, and its number; None where none does, or it is gone."""
+    """The first step that departs by more than rounding may, as both runs have it, and its number.
+
+    None where none does, or it is gone.
+    """
     candidate = in_order(reference, candidate)
     seen: dict[int, int] = {}
     wanted, got = (trace.steps or trace.leaves for trace in (reference, candidate))
@@ -233,7 +271,8 @@ def first_departing(
         if number >= len(mine[want.optimizer]):
             return None
         have = mine[want.optimizer][number]
-        if next(_step(reference, number, want, have, tolerance), None) is not None:
+        apart = list(_step(reference, number, want, have, tolerance))
+        if apart and not of_rounding(apart):
             return want, have, number
     return None
 

@@ -256,14 +256,16 @@ class _Comparison:
 
         An edit that computes the same in another order rounds otherwise. That is told by runs in which parameters start
         a trifle farther: there such gradients are others, and one that is only small hardly changes. What they move may
-        show in states, where these are the same while each step is undone.
+        show live: in such gradients of layers behind, and in states that are the same while each step is undone.
         """
         runs, how = self._runs, (Treatment.FROZEN, Intervention.FARTHER)
         still, full = runs.of(reading, Treatment.FROZEN), runs.of(reading)
-        names = of_rounding(departures(still, frozen, self._frozen_tolerance, **also))
+        small = of_rounding(departures(still, frozen, self._frozen_tolerance, **also))
         live = departures(full, self._live, self._live_tolerance, **also)
-        if not names or (live and not frozenset() < of_rounding(live, compared_ends(still, frozen)) <= names):
+        behind = of_rounding(live, compared_ends(still, frozen))
+        if not small or (live and not behind):
             return False
+        names = small | behind
         farther, edited = runs.of(reading, *how), runs.of_edit(*how)
         if comparable(farther) or not edited.ended_well:
             return False
