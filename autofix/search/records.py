@@ -171,11 +171,13 @@ def _parts(crossing: Crossing, frame: Frame, source: Source, function: Function,
     """The parts of records of named fields that an expression reads."""
     held = {one.path: one.kind for one in crossing.carriers if one.function == frame.function}
     forms = [found[0] for one in crossing.carriers if (found := _RECORD.search(one.kind))]
+    loops = (one for one in ast.walk(function) if isinstance(one, (ast.For, ast.comprehension)))
+    each = {name for one in loops for name in names.targets(one.target)}
     for record, part in dict.fromkeys(map(_part, ast.walk(node))):
         form = held.get(record) or next((one for one in forms if re.search(rf"\b{part}=", one)), "")
         kind = re.search(rf"\b{part}=(tensor|[\[(]\*tensor)", form) if part else None
-        if kind is None or (record not in held and kind[1] != "tensor"):
-            continue
+        if kind is None or (record not in held and (kind[1] != "tensor" or record not in each)):
+            continue  # what no loop takes out of the memory may be a batch
         path = f"{record}.{part}"
         reads = [one for one in ast.walk(function) if isinstance(one, ast.Attribute) and ast.unparse(one) == path]
         reads.sort(key=lambda one: (one.lineno, one.col_offset))
