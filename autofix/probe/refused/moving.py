@@ -23,6 +23,11 @@ _AGAIN = 0.1
 """By what part of the first move the second one goes on; a write that keeps a parameter in a set moves it no more."""
 _FARTHER = 1.5
 """A write that keeps a parameter in a set goes no farther than the step that led out of it; to a norm, hardly."""
+_SHRINKS = 0.95
+"""A write that would go on by less than this part of its first move, and of itself, shrinks what it is made of."""
+_PART = 0.05
+"""Of such a write, which is no decay as updates know it, so much of a step is enough."""
+_WHOLE = ("__setitem__", "copy_")
 _PASSES = 2
 """In so many passes behind the first. Later a write and the steps may have come to rest against each other."""
 
@@ -38,6 +43,8 @@ class _Written:
     """Whether each pass may move it by what is made of it, before anything was trained."""
     after: torch.Tensor | None = None
     stepped: float = 0.0
+    shrinks: bool = True
+    """Whether each write would move it once more, by clearly less, if it were made of what it leaves."""
     passes: int = 0
     drifts: bool = True
     goes_on: int = 0
@@ -49,7 +56,8 @@ class Moving:
     A leaf *drifts* by `tokens += self.positions`, where `tokens` is a name for it: nobody lets a forward add the same
     to a parameter in each pass, so the sum is meant for this pass. A mask, a clamp or a norm moves nothing the second
     time, and what comes from data is an average. A leaf is *moved again* by what is made of it before anything was
-    trained: a write behind a step, such as a decay, is an update, and a clamp moves only what a step has moved.
+    trained: a write behind a step, such as a decay, is an update, and a clamp moves only what a step has moved. What
+    shrinks the leaf in each pass need not move it far: steps that are as large hide that.
     """
 
     def __init__(self, frames: Frames, names: Names) -> None:
@@ -80,6 +88,7 @@ class Moving:
             else:
                 known.drifts = False
         known.anew = known.anew and _made_of(func, args, leaf)
+        known.shrinks = known.shrinks and known.anew and _AGAIN < _goes_on(func, args, target, leaf) < _SHRINKS
 
     def _again(
         self, func: Any, target: torch.Tensor, leaf: torch.Tensor, value: torch.Tensor, place: Raw
@@ -110,7 +119,8 @@ class Moving:
                 now = parameter.detach().clone()
                 if known.before is not None and known.after is not None:
                     known.passes += 1
-                    known.anew = float((now - known.before).norm()) > _FARTHER * known.stepped
+                    least = (_PART if known.shrinks else _FARTHER) * known.stepped
+                    known.anew = float((now - known.before).norm()) > least
             known.before, known.after = None, now
 
     def facts(self, owned: set[int]) -> list[wire.Fact]:
@@ -120,6 +130,29 @@ class Moving:
         found += [("moved-again", one) for one in self._written.values() if one.anew and one.passes == _PASSES]
         name = self._names.name
         return [self._frames.fact(fact, one.place, name(one.leaf, "a leaf")) for fact, one in found]
+
+
+def _goes_on(func: Any, args: Any, target: torch.Tensor, leaf: torch.Tensor) -> float:
+    """By what part of its move a value that is made of what it replaces would move on, if it were made of itself.
+
+    By its derivative: where f(x) replaces x, f(f(x)) is about f(x) + J (f(x) - x), and f(x) for what keeps x in a set.
+    """
+    name, value = short_name(name_of(func)), args[-1]
+    if name not in _WHOLE or not isinstance(value, torch.Tensor) or graph.is_leaf(value):
+        return 0.0
+    with quiet():
+        moved = value.detach() - (target[args[1]] if name == "__setitem__" else target).detach()
+        if moved.shape != value.shape or not moved.any():
+            return 0.0
+        (sent,) = torch._C._ImperativeEngine().run_backward(
+            (value,), (moved,), True, False, (leaf,), allow_unreachable=True, accumulate_grad=False
+        )
+        if sent is None:
+            return 0.0
+        if target is not leaf:
+            sent = sent.as_strided(target.size(), target.stride(), target.storage_offset())
+        again = sent[args[1]] if name == "__setitem__" else sent
+        return float(again.norm() / moved.norm())
 
 
 def _made_of(func: Any, args: Any, leaf: torch.Tensor) -> bool:

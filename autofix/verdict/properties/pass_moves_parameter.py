@@ -4,8 +4,9 @@
 
 A forward writes into a parameter what was made of it, such as `weight *= 0.7` or `weight.add_(noise)`, before anything
 was trained, and an optimizer trains that parameter. The edit makes that write one without gradient: then each pass
-moves the parameter once more, by more than the steps between do. This is not said of a write behind a step, nor of a
-clamp, a mask or a norm, which move nothing that no step has moved.
+moves the parameter once more, by more than the steps between do; where it shrinks what it is made of, a part of them is
+enough. This is not said of a write behind a step, of a slow decay, nor of a clamp, a mask or a norm, which move nothing
+that no step has moved.
 
 ## Why it matters
 
@@ -32,6 +33,10 @@ ROWS = SCALED.replace("code.mul_(0.7)", "code[:, 1:] = 0.1 + 0.7 * (code[:, 1:] 
 BEHIND = SCALED.replace("    code.mul_(0.7)\n", "").replace("step()\n", "step()\n    code.mul_(0.7)\n")
 WITHOUT = "    code", "    with torch.no_grad(): code"
 DATA = "code.mul_", "code.data.mul_"
+DATA_ROWS = "code[:, 1:] = 0.1 + 0.7 * (code", "code.data[:, 1:] = 0.1 + 0.7 * (code.data"
+
+
+QUICK = ROWS.replace("lr=0.01", "lr=0.2")
 
 
 def _of(write: str) -> str:
@@ -44,12 +49,17 @@ class PassMovesParameter(OfTheCode):
     raises = (
         Example(SCALED, *DATA),
         Example(ROWS, *WITHOUT),
+        Example(QUICK, *WITHOUT),
+        Example(QUICK, *DATA_ROWS),
         Example(_of("code.add_(0.3 * torch.randn(3, 4))"), *WITHOUT),
     )
     silent = (
         Example(_of("code.clamp_(-0.5, 0.5)"), *WITHOUT),
         Example(_of("code.div_(code.detach().norm(dim=1, keepdim=True))"), *WITHOUT),
         Example(_of("code[:, 1:] = code[:, 1:].clamp(-0.5, 0.5)"), *WITHOUT),
+        Example(_of("code[:, 1:] = F.normalize(code[:, 1:], dim=1)").replace("lr=0.01", "lr=0.2"), *WITHOUT),
+        Example(_of("code.copy_(code - code.mean(1, keepdim=True))").replace("lr=0.01", "lr=0.2"), *WITHOUT),
+        Example(_of("code[:, 1:] = 0.99 * code[:, 1:]").replace("lr=0.01", "lr=0.2"), *WITHOUT),
         Example(_of("code.mul_(torch.tensor([0.0, 1.0, 1.0, 1.0]))"), *WITHOUT),
         Example(BEHIND, *DATA),
     )
