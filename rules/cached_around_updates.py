@@ -8,7 +8,7 @@ The context keeps what was made of a parameter until it is left. The first backw
 the next pass goes through it again. Kept with `retain_graph=True`, it would be that of parameters from before the step.
 
 ## Fix safety
-Safe where the run shows that gradients are the same, computed with parameters one update newer.
+Safe where the run shows the gradients of the code, computed with the parameters that the step wrote.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ The value of the next state is computed before the critic steps, and the next pa
 That backward runs through weights as they were before the step, and finds others.
 
 ## Fix safety
-Safe where the run shows that gradients are the same, computed with parameters one update newer.
+Safe where the run shows the gradients of the code, computed with the parameters that the step wrote.
 """
 
 from __future__ import annotations

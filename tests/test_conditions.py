@@ -179,7 +179,7 @@ def test_what_asks_for_cuda_runs_here_and_the_report_says_so(
     render.show(report, render.Snapshot(report), render.Look(), sys.stdout)
     shown = capsys.readouterr().out
     assert "changed for this run: CUDA was asked for" in shown
-    assert "(safe; not seen without what was changed for this run)" in shown
+    assert "(safe; seen only with a change: CUDA was asked for" in shown
 
 
 @pytest.mark.parametrize(("device", "known"), [("auto", True), ("asis", False)])

@@ -96,7 +96,7 @@ class _Review:
 
     def _show(self, choice: Choice, snapshot: render.Snapshot, count: str) -> None:
         label = "Your edit" if choice.report.outcome in (Outcome.SAFE, Outcome.UNSAFE) else f"Fix {count}"
-        self.say(terminal.candidate(_fix(choice), snapshot, label, qualified=bool(choice.report.conditions)))
+        self.say(terminal.candidate(_fix(choice), snapshot, label, conditions=choice.report.conditions))
         self._console.print()
 
     def _sure(self, choice: Choice) -> bool:

@@ -33,7 +33,7 @@ def _lines(report: Report, snapshot: Snapshot, look: Look) -> Iterator[Text]:
     for fix in report.fixes:
         yield Text()
         done = report.outcome is Outcome.FIXED
-        yield from candidate(fix, snapshot, "Edit", qualified=False)
+        yield from candidate(fix, snapshot, "Edit", conditions=())
         yield from following(fix, look, "audit", report, done=done)
     if look.verbose:
         for note in report.notes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TextIO
 
@@ -119,7 +119,7 @@ def _fixes(report: Report, snapshot: Snapshot, look: Look) -> Iterator[Text]:
     if fix is None:
         return
     done = report.outcome is Outcome.FIXED
-    yield from candidate(fix, snapshot, "Fixed" if done else "Fix", qualified=bool(report.conditions))
+    yield from candidate(fix, snapshot, "Fixed" if done else "Fix", conditions=report.conditions)
     others = [other for other in report.fixes if other is not fix]
     yield from _alternatives(others, report, snapshot, look)
     if report.untried:
@@ -129,9 +129,9 @@ def _fixes(report: Report, snapshot: Snapshot, look: Look) -> Iterator[Text]:
     yield from following(fix, look, "fix", report, done=done)
 
 
-def candidate(fix: Fix, snapshot: Snapshot, label: str, *, qualified: bool) -> Iterator[Text]:
-    """One fix: what it does, its diff, its effect, and why it works. `qualified`: it ran under conditions."""
-    yield _head(fix, label, qualified=qualified)
+def candidate(fix: Fix, snapshot: Snapshot, label: str, *, conditions: Sequence[str]) -> Iterator[Text]:
+    """One fix: what it does, its diff, its effect, and why it works. `conditions`: what was changed for its runs."""
+    yield _head(fix, label, conditions)
     yield from _diff(fix, snapshot)
     yield from _effect(fix, snapshot)
     if why := words.one_line(fix.candidate.why):
@@ -139,9 +139,9 @@ def candidate(fix: Fix, snapshot: Snapshot, label: str, *, qualified: bool) -> I
         yield Text("Why it works: " if safe else "Why it gets past the failure: ").append(why)
 
 
-def _head(fix: Fix, label: str, *, qualified: bool) -> Text:
+def _head(fix: Fix, label: str, conditions: Sequence[str]) -> Text:
     trust = fix.verdict.applicability
-    more = f"; {words.CONDITIONED}" if qualified and trust is Applicability.SAFE else ""
+    more = f"; {words.conditioned(conditions)}" if conditions and trust is Applicability.SAFE else ""
     said = f"({words.trust(fix)}{more})"
     return Text().append(f"{label}: ", "bold").append(f"{_named(fix)} ").append(said, _TRUST[trust])
 

@@ -72,15 +72,14 @@ CAUSES = {
 }
 EFFECTS = {
     Effect.IDENTICAL: "every gradient stays the same",
-    Effect.REFRESHED: "same gradients; a part is computed again, with the parameters after an update",
+    Effect.REFRESHED: "gradients of the code, but a part runs again after a step, with the parameters that it wrote",
     Effect.TRUNCATED: "same gradients within an iteration; none flows into earlier ones",
-    Effect.REFRESHED_TRUNCATED: "a part is computed again, and no gradient flows into earlier iterations",
+    Effect.REFRESHED_TRUNCATED: "a part runs again after a step, and no gradient flows into earlier iterations",
     Effect.MEANT: "gradients change, to those that the rest of the code says are meant",
     Effect.CHANGED: "gradients change",
     Effect.UNKNOWN: "the gradients could not be compared",
 }
 GOES_ON = "Losses of later passes do not train what made this value. If each pass is to begin anew, reset it instead"
-CONDITIONED = "not seen without what was changed for this run"
 RUNS = {
     RunOutcome.PASSED: "it passed the failing line",
     RunOutcome.FINISHED: "it ran to its end",
@@ -106,7 +105,7 @@ OUTCOMES = {
     Outcome.UNSAFE: "unsafe: the edit is not shown to keep the gradients that the code describes",
     Outcome.STILL_FAILING: "still failing with the edit",
 }
-_DOUBTED = "unsafe: the gradients stay the same in these runs, but see what is named below"
+_DOUBTED = "unsafe: these runs show no gradient that is wrong, but see the doubt that is named below"
 _UNKNOWN = "unknown: the runs do not tell whether the edit keeps the gradients"
 _REFRESHED = "safe: the edit keeps the gradients that the code describes, computed with newer parameters"
 _SAFE = {
@@ -206,6 +205,12 @@ def told(report: Report, *, asides: bool = False) -> tuple[Culprit, ...]:
 def warning(fix: Fix) -> str:
     """What a person has to decide about a fix that is called safe; '' where that is nothing."""
     return GOES_ON if fix.verdict.effect.truncates else ""
+
+
+def conditioned(conditions: Sequence[str]) -> str:
+    """With what was changed for the runs an edit was seen alone; '' where nothing was."""
+    more = f"; and {len(conditions) - 1} more" if len(conditions) > 1 else ""
+    return f"seen only with a change: {one_line(conditions[0])}{more}" if conditions else ""
 
 
 def trust(fix: Fix) -> str:

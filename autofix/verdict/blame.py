@@ -23,17 +23,20 @@ _MOST = 3
 
 def blame(
     change: Change, reference: wire.Trace, edited: wire.Trace, target: Target, files: Mapping[Path, bytes]
-) -> str:
-    """Which loss reaches a parameter no more, or is another, and what the edit cuts off; begins with `;`, or ''."""
+) -> tuple[str, str]:
+    """What the edit cuts off, and which loss reaches a parameter no more, or is another; '' for what cannot be said."""
     expected, got = (_senders(change.parameter, trace) for trace in (reference, edited))
-    lost = [stack for site, stack in expected.items() if site not in got]
-    gone = f"{_named(lost)} sends it no gradient any more" if lost and not got.keys() - expected.keys() else ""
+    lost = {site: stack for site, stack in expected.items() if site not in got}
+    gone = bool(lost) and not got.keys() - expected.keys()
     cuts = _taken_out(target, files) if gone or cuts_the_graph(reference, edited) else []
-    clauses = (
-        gone or _value(change, reference, edited),
-        f"the edit takes out of the graph: {' and '.join(cuts[:_MOST])}" if cuts else "",
-    )
-    return "".join(f"; {clause}" for clause in clauses if clause)
+    said = f"the edit takes {' and '.join(cuts[:_MOST])} out of the graph" if cuts else ""
+    return said, _gone(lost, edited) if gone else _value(change, reference, edited)
+
+
+def _gone(lost: Mapping[str, wire.Stack], edited: wire.Trace) -> str:
+    """What is said of backward calls that reach a parameter no more: they are made without it, or not at all."""
+    named, made = _named(list(lost.values())), {reach.site for reach in edited.reaches}
+    return f"{named} {'sends it no gradient' if made.intersection(lost) else 'does not go backward there'} any more"
 
 
 def _value(change: Change, reference: wire.Trace, candidate: wire.Trace) -> str:
@@ -43,7 +46,8 @@ def _value(change: Change, reference: wire.Trace, candidate: wire.Trace) -> str:
         return ""
     was, now = (step.losses for step in departing[:2])
     if len(was) != len(now):
-        return f"{len(now)} losses go backward before that step, in the code {len(was)}"
+        calls = f"{len(now)} backward call{'s' * (len(now) != 1)}"
+        return f"between the step before it, of any optimizer, and this one there are {calls}, in the code {len(was)}"
     pairs = ((f"{one:.4g}", f"{other:.4g}") for one, other in zip(was, now, strict=True))
     other = next((f"its loss is {b} there instead of {a}" for a, b in pairs if a != b), "")
     return other or "its loss is the same number, but its gradient takes another way" * cuts_the_graph(
@@ -69,7 +73,7 @@ def _taken_out(target: Target, files: Mapping[Path, bytes]) -> list[str]:
             old, new = (_cuts(parsed(path, text)) for text in (target.read(path), data))
             added = Counter(text for text, _ in new) - Counter(text for text, _ in old)
             lines = {text: line for text, line in new if text in added}
-            found += [f"`{text}` (edited {path.name}:{line})" for text, line in lines.items()]
+            found += [f"`{text}` (line {line} of the edited {path.name})" for text, line in lines.items()]
     return found
 
 

@@ -25,7 +25,7 @@ from autofix.experiments.values import compared_ends, lost_writes, moved_otherwi
 from autofix.probe import wire
 from autofix.verdict.runs import Runs
 from autofix.verdict.unjudged import unexecuted, unjudged
-from autofix.verdict.wording import changed, equal_to, one_of_two, with_reading
+from autofix.verdict.wording import changed, equal_to, none_of_them, one_of_two, with_reading
 
 _MOVED_BY = 3
 """Steps after which what started at zero, and what starts to move in consequence, is not zero any more."""
@@ -125,7 +125,7 @@ class _Comparison:
         if best.effect is not Effect.CHANGED:
             return with_reading(self._runs, best)
         if self._letters.void:
-            return Assessment(Effect.UNKNOWN, "the code does not say which gradient is meant", (), best.reading)
+            return none_of_them(self._runs, best.reading)
         return with_reading(self._runs, self._unless_noisy(best))
 
     def _unless_noisy(self, found: Assessment) -> Assessment:

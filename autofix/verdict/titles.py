@@ -25,7 +25,9 @@ def _told(fixes: Sequence[Fix], tell: Callable[[Fix, Sequence[Fix]], str]) -> tu
         titles = fix.candidate.titles
         alike = [one for one in fixes if one.candidate.titles == titles and one is not fix]
         more = tell(fix, alike) if counts[titles] > 1 and titles else ""
-        candidate = replace(fix.candidate, titles=(*titles[:-1], f"{titles[-1]}: {more}")) if more else fix.candidate
+        # Of several steps nobody knows whose line it is.
+        said = f" [{more}]" if len(titles) > 1 else f": {more}"
+        candidate = replace(fix.candidate, titles=(*titles[:-1], f"{titles[-1]}{said}")) if more else fix.candidate
         found.append(replace(fix, candidate=candidate))
     return tuple(found)
 

@@ -60,10 +60,11 @@ def _unread(runs: Runs) -> str:
 def unexecuted(runs: Runs) -> Iterator[tuple[str, int]]:
     """Each changed statement that no run reached, in words, and the line beside it that was judged for both, or 0."""
     for trace, verb in ((runs.edited, "writes"), (runs.letter, "removes")):
+        which = "the edited " if trace is runs.edited else ""
         for path, places in trace.marked.items():
             ran = {place // wire.COLUMNS for place in trace.executed.get(path, ())}
             for line in sorted({place // wire.COLUMNS for place in set(places) - set(trace.executed.get(path, ()))}):
-                where = f"line {line} of {Path(path).name}, which the edit {verb},"
+                where = f"line {line} of {which}{Path(path).name}, which the edit {verb},"
                 old, new = runs.case.pool.target.read(Path(path)), runs.files.get(Path(path), b"")
                 like = ran_alike(old, new, line, ran, before=verb == "removes")
                 yield f"{where} never ran within the passes compared", like

@@ -30,8 +30,17 @@ def equal_to(runs: Runs, reading: Reading, *, same_live: bool) -> Assessment:
         return Assessment(effect, sentence, (), reading)
     if same_live:
         return Assessment(Effect.IDENTICAL, f"{told} identical to those that the code describes", (), reading)
-    newer = f"{told} the same, computed with parameters one update newer{_also_newer(runs, reading)}"
+    newer = f"{told} those of the code, but {_what_is_newer(runs)}{_also_newer(runs, reading)}"
     return Assessment(Effect.REFRESHED, newer, (), reading)
+
+
+def _what_is_newer(runs: Runs) -> str:
+    """Which parameters an edit computes with that the code does not."""
+    run = runs.trace
+    wrote = {write.optimizer for saved in run.saved for write in saved.writes if 0 <= write.optimizer < len(run.names)}
+    owners = dict.fromkeys(owner for index in sorted(wrote) for owner in run.owners(index))
+    of = f" of {_listed(list(owners))}" if 0 < len(owners) <= _NAMED else ""
+    return f"what the edit computes after a step uses the parameters{of} that this step wrote"
 
 
 def _also_newer(runs: Runs, reading: Reading) -> str:
@@ -50,12 +59,10 @@ def changed(runs: Runs, changes: Sequence[Change], reference: wire.Trace) -> Ass
         return Assessment(Effect.CHANGED, f"changed: {first.note}", tuple(changes))
     others = list(dict.fromkeys(one.parameter for one in changes if one.parameter not in ("", first.parameter)))
     more = _listed([*others[:1], *["others"] * (len(others) > 1)])
-    said = blame(first, reference, runs.edited, runs.case.pool.target, runs.files)
-    sentence = (
-        f"changed: {first.parameter} gets {norms(first)} at step {first.step + 1}"
-        f"{said}{'; also changed: ' * bool(more)}{more}"
-    )
-    return Assessment(Effect.CHANGED, sentence, tuple(changes))
+    cause, loss = blame(first, reference, runs.edited, runs.case.pool.target, runs.files)
+    departs = f"{first.parameter} gets {norms(first)} at step {first.step + 1}"
+    clauses = (cause, departs, loss, f"also changed: {more}" if more else "")
+    return Assessment(Effect.CHANGED, f"changed: {'; '.join(filter(None, clauses))}", tuple(changes))
 
 
 def one_of_two(runs: Runs, one: Assessment) -> Assessment:
@@ -69,6 +76,14 @@ def one_of_two(runs: Runs, one: Assessment) -> Assessment:
     return replace(one, effect=Effect.UNKNOWN, sentence=sentence)
 
 
+def none_of_them(runs: Runs, reading: Reading | None) -> Assessment:
+    """An edit of a program that speaks against each meaning of what torch refuses."""
+    said = words(runs.letter)
+    against = (f"that {said[one]}, but in that case {why}" for one, why in runs.case.pool.letters.contradicted.items())
+    sentence = f"the code does not say which gradient is meant. It can mean {'; or '.join(against)}. See which is meant"
+    return Assessment(Effect.UNKNOWN, sentence, (), reading)
+
+
 def with_reading(runs: Runs, one: Assessment) -> Assessment:
     """With the reason why a refused operation is taken in the one way that is left, or why either way will do."""
     if runs.case.pool.letters.alike and one.effect.keeps_gradients:
@@ -80,7 +95,7 @@ def with_reading(runs: Runs, one: Assessment) -> Assessment:
         return one
     ((refused, why),) = runs.case.pool.letters.contradicted.items()
     said = words(runs.letter)[refused]
-    return replace(one, sentence=f"{one.sentence}. It cannot be meant that {said}: {why}")
+    return replace(one, sentence=f"{one.sentence}. The code could also mean that {said}; but in that case {why}")
 
 
 def whose(runs: Runs) -> str:

@@ -91,7 +91,8 @@ def as_html(report: Report, snapshot: Snapshot, pictures: Pictures) -> str:
     best = words.best(report) or (next(iter(report.rejected), None) if judged else None)
     return environment.get_template("page.html").render(
         version=__version__, style=style, policy=f"default-src 'none'; style-src 'sha256-{digest}'",
-        report=report, conditioned=words.CONDITIONED, outcome=words.judged(report), name=_name(report, snapshot),
+        report=report, conditioned=words.conditioned(report.conditions), outcome=words.judged(report),
+        name=_name(report, snapshot),
         headline=words.headline(report), cause=words.CAUSES[report.diagnosis.cause] if report.diagnosis else "",
         lines=_lines(report, snapshot), before=before, after=after, legend=_LEGEND,
         hints=[(snapshot.where(snapshot.place(hint.frame)), words.one_line(hint.sentence)) for hint in report.hints],
