@@ -154,6 +154,13 @@ def test_titles_tell_fixes_apart(made: Report) -> None:
     there_and_elsewhere = [words.title(fix) for fix in apart((moved, elsewhere))]
     assert [title.rpartition(" ")[2][:-1] for title in there_and_elsewhere] == ["train.py:", "nets.py:"]
     assert titles[0].startswith("Keep the graph with retain_graph=True: ")
+    chains = [
+        replace(one, candidate=replace(one.candidate, titles=("Step later", "Detach it")), diff=b"+opt.%d.step()\n" % n)
+        for n, one in enumerate((first, second))
+    ]
+    assert [words.title(fix)[-29:] for fix in apart(chains)] == [
+        f"; then Detach it [opt.{n}.step()]"[-29:] for n in (0, 1)
+    ]
     assert [words.title(fix) for fix in apart(made.fixes)] == [words.title(fix) for fix in made.fixes]
 
 

@@ -807,6 +807,43 @@ def test_a_wrong_edit_is_not_believed(script: Scripts, name: str) -> None:
 
 # What is refreshed beside what fails ---------------------------------------------------------------------------------
 
+NOISY = f"""{HEAD}
+net, head = nn.Sequential(nn.Linear(4, 16), nn.Tanh(), nn.Dropout(0.5), nn.Linear(16, 1)), nn.Linear(1, 1)
+opt_a, opt_b = (torch.optim.SGD(one.parameters(), lr=0.1) for one in (net, head))
+
+
+def forward(x):
+    return head(net(x + 0.1 * torch.randn(8, 4)))
+
+
+for step in range(4):
+    x = torch.randn(8, 4)
+    out = forward(x)
+    opt_a.zero_grad()
+    out.square().mean().backward()
+    opt_a.step()
+    opt_b.zero_grad()
+    (out - 1).square().mean().backward()
+    opt_b.step()
+"""
+DRAWS = "the edit also draws random numbers anew (line 23 of the edited train.py)"
+
+
+def test_draws_of_one_more_forward_are_named_where_gradients_differ(script: Scripts) -> None:
+    again = ("    opt_b.zero_grad()\n", "    opt_b.zero_grad()\n    out = forward(x)\n")
+    found = script(NOISY).verdict(again)
+    assert found.effect is Effect.CHANGED
+    assert DRAWS in found.summary
+
+
+def test_a_cut_without_new_draws_says_nothing_of_draws(script: Scripts) -> None:
+    keep = ("out.square().mean().backward()", "out.square().mean().backward(retain_graph=True)")
+    cut = script(NOISY).verdict(keep, ("(out - 1)", "(out.detach() - head.bias)"))
+    assert cut.effect is Effect.CHANGED
+    assert "draws" not in cut.summary
+    assert cut.summary.startswith("changed: the edit takes `out.detach()` (line 23 of the edited train.py) out of")
+
+
 VALUE, V_LOSS = "    value = q(torch.cat([x, actor(x)], 1))\n", "    v_loss = (v(x) - value.detach()).square().mean()\n"
 ACTING = f"""{HEAD}
 actor, v, q = nn.Linear(3, 2), nn.Linear(3, 1), nn.Sequential(nn.Linear(5, 4), nn.Tanh(), nn.Linear(4, 1))

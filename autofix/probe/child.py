@@ -359,6 +359,7 @@ class Run(State):
             "finals": self.witness.sketch_all([p for params in owned for p in params]),
             "facts": self.adapted.facts,
             "drawn_at": tuple(self.keyed.places) if self.keyed is not None else (),
+            "dropped_at": tuple(self.keyed.dropped) if self.keyed is not None else (),
         }
 
 

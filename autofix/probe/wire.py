@@ -628,6 +628,7 @@ class Trace:
     summed: int = -1  # only where addends are trained once: how often one was left out; -1: it could not be said
     graph: Graph | None = None
     drawn_at: tuple[str, ...] = ()  # the call sites that drew random numbers
+    dropped_at: tuple[str, ...] = ()  # those of dropouts, whose draws follow from what they drop
     intact: bool = False  # each optimizer met its parameters as they were perturbed
     undone: int = 0  # without optimizers: the leaves that a round steps by hand, each of which steps was undone
     past: float = 0.0  # undisturbed seconds from the failure on, of a run that chose where it ended

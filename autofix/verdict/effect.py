@@ -25,7 +25,7 @@ from autofix.experiments.values import compared_ends, lost_writes, moved_otherwi
 from autofix.probe import wire
 from autofix.verdict.runs import Runs
 from autofix.verdict.unjudged import unexecuted, unjudged
-from autofix.verdict.wording import changed, equal_to, none_of_them, one_of_two, with_reading
+from autofix.verdict.wording import changed, equal_to, none_of_them, one_of_two, other_draws, with_reading
 
 _MOVED_BY = 3
 """Steps after which what started at zero, and what starts to move in consequence, is not zero any more."""
@@ -326,7 +326,8 @@ class _Comparison:
     ) -> Assessment:  # fmt: skip
         """The effect of an edit that departs from a reading: where it does live, else with steps undone."""
         apart = differences(full, live, self._live_tolerance, **also)
-        return changed(self._runs, apart or differences(still, frozen, self._frozen_tolerance, **also), full)
+        found = changed(self._runs, apart or differences(still, frozen, self._frozen_tolerance, **also), full)
+        return replace(found, sentence=f"{found.sentence}{other_draws(still, frozen)}")
 
     def _equal_at_rest(self, readings: list[Reading]) -> list[Reading]:
         """Readings that the edit equals while parameters do not drift from round to round.

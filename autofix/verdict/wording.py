@@ -40,7 +40,7 @@ def _what_is_newer(runs: Runs) -> str:
     wrote = {write.optimizer for saved in run.saved for write in saved.writes if 0 <= write.optimizer < len(run.names)}
     owners = dict.fromkeys(owner for index in sorted(wrote) for owner in run.owners(index))
     of = f" of {_listed(list(owners))}" if 0 < len(owners) <= _NAMED else ""
-    return f"what the edit computes after a step uses the parameters{of} that this step wrote"
+    return f"what the edit computes after a step uses the parameters{of} that the step wrote"
 
 
 def _also_newer(runs: Runs, reading: Reading) -> str:
@@ -65,6 +65,32 @@ def changed(runs: Runs, changes: Sequence[Change], reference: wire.Trace) -> Ass
     return Assessment(Effect.CHANGED, f"changed: {'; '.join(filter(None, clauses))}", tuple(changes))
 
 
+def other_draws(reference: wire.Trace, edited: wire.Trace) -> str:
+    """Where the edit draws random numbers and the code does not; begins with `;`, or ''.
+
+    A forward that runs once more draws others, and its gradients are others by that alone.
+    """
+    places = dict.fromkeys(
+        _drawn(site)
+        for drawn in ("drawn_at", "dropped_at")
+        for site in getattr(edited, drawn)
+        if site not in getattr(reference, drawn)
+    )
+    if not places:
+        return ""
+    said = _listed([*list(places)[:_NAMED], *["others"] * (len(places) > _NAMED)])
+    return f"; the edit also draws random numbers anew ({said}): gradients differ by these draws, too, or by them alone"
+
+
+def _drawn(site: str) -> str:
+    """A place that draws: the line of the edit that leads to it, or its own; a line that an edit adds is negative."""
+    frames = [frame.split(":") for frame in site.split("|")]
+    added = next((frame for frame in frames if frame[-1].startswith("-")), None)
+    if added is not None:
+        return f"line {added[-1][1:]} of the edited {added[0]}"
+    return f"{frames[0][0]}:{frames[0][-1]}"
+
+
 def one_of_two(runs: Runs, one: Assessment) -> Assessment:
     """An edit that follows one reading where the program does not tell which is meant, or speaks against it."""
     mine = one.reading.refused if one.reading is not None else UPDATE
@@ -80,7 +106,9 @@ def none_of_them(runs: Runs, reading: Reading | None) -> Assessment:
     """An edit of a program that speaks against each meaning of what torch refuses."""
     said = words(runs.letter)
     against = (f"that {said[one]}, but in that case {why}" for one, why in runs.case.pool.letters.contradicted.items())
-    sentence = f"the code does not say which gradient is meant. It can mean {'; or '.join(against)}. See which is meant"
+    sentence = (
+        f"the code does not say which gradient is meant: a person has to choose. It can mean {'; or '.join(against)}"
+    )
     return Assessment(Effect.UNKNOWN, sentence, (), reading)
 
 

@@ -266,6 +266,8 @@ class KeyedRandom(Dispatch):
         self._content: str = ""
         self.places: Counter[str] = Counter()
         """How often each call site drew."""
+        self.dropped: dict[str, None] = {}
+        """The call sites of dropouts, which draw by what they drop."""
         self._kinds: Counter[str] = Counter()
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -296,6 +298,7 @@ class KeyedRandom(Dispatch):
     def _keyed(self, function: Any) -> Any:
         def dropout(input: torch.Tensor, *args: Any, **kwargs: Any) -> torch.Tensor:  # noqa: A002  as torch names it
             with quiet():
+                self.dropped[self._frames.site(self._frames.here())] = None
                 flat = input.detach().double()
                 # Rounded: the same input computed twice may differ in the last bits.
                 self._content = f"{tuple(input.shape)}{float(flat.sum()):.4e}{float(flat.norm()):.4e}"
