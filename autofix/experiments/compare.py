@@ -298,8 +298,9 @@ def _step(
     if want.settings != have.settings:
         yield Change(reference.owner(want.optimizer), number, note=_unlike(want.settings, have.settings))
     if len(want.gradients) != len(have.gradients):
-        label, counts = reference.owner(want.optimizer), (len(want.gradients), len(have.gradients))
-        yield Change(label, number, *counts, note="parameters differ")
+        label, (was, now) = reference.owner(want.optimizer), (len(want.gradients), len(have.gradients))
+        tensors = f"{now} tensor{'s' * (now != 1)}"
+        yield Change(label, number, was, now, note=f"the optimizer of {label} has {tensors}, in the code {was}")
         return
     largest = max(map(norm, (*want.gradients, *have.gradients)), default=0.0)
     least, rounding = _NOTHING * largest, for_rounding(largest, tolerance)

@@ -46,8 +46,8 @@ def _value(change: Change, reference: wire.Trace, candidate: wire.Trace) -> str:
         return ""
     was, now = (step.losses for step in departing[:2])
     if len(was) != len(now):
-        calls = f"{len(now)} backward call{'s' * (len(now) != 1)}"
-        return f"between the step before it, of any optimizer, and this one there are {calls}, in the code {len(was)}"
+        went = f"{len(now)} loss{'es' * (len(now) != 1)} went backward"
+        return f"since the step before it, of whichever optimizer, {went}, in the code {len(was)}"
     pairs = ((f"{one:.4g}", f"{other:.4g}") for one, other in zip(was, now, strict=True))
     other = next((f"its loss is {b} there instead of {a}" for a, b in pairs if a != b), "")
     return other or "its loss is the same number, but its gradient takes another way" * cuts_the_graph(

@@ -11,7 +11,7 @@ from autofix.probe import wire
 from autofix.verdict.parts.branches import ran_alike
 from autofix.verdict.runs import Runs, lines
 
-_REACH = "run the script with arguments that reach it, or leave that part out of the edit"
+_REACH, _OR_LESS = "run the script with arguments that reach it", ", or leave that part out of the edit"
 
 
 def unjudged(runs: Runs) -> str:
@@ -24,7 +24,9 @@ def unjudged(runs: Runs) -> str:
         or pool.unproven
         or pool.too_few
         or _unseen(letter, pool.baseline)
-        or next((f"{reason}: {_REACH}" for reason, line in unexecuted(runs) if not line), "")
+        or next(
+            (f"{reason}: {_REACH}{_OR_LESS * runs.case.offered}" for reason, line in unexecuted(runs) if not line), ""
+        )
         or _unread(runs)
     )
 
