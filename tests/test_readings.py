@@ -541,6 +541,52 @@ def test_orphans_are_parameters_that_step_without_gradient() -> None:
     assert list(orphans(trace)) == ["b"]
 
 
+IDLE = """
+    import torch
+    from torch import nn
+
+    torch.manual_seed(0)
+    inner, head, spare, thrown = nn.Linear(3, 4), nn.Linear(4, 2), nn.Linear(2, 2), nn.Linear(4, 4)
+    opt = torch.optim.Adam([p for net in (inner, head, spare, thrown) for p in net.parameters()], lr=0.1)
+    x = torch.randn(5, 3)
+    for _ in range(6):
+        h = inner(x).tanh()
+        thrown(h)
+        out = head(h).data
+        loss = (out - 1).square().mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+"""
+IN_PLACE = ("out = head(h).data", "a, b = head(h).chunk(2)\n        a *= 0.5\n        out = torch.cat([a, b]).data")
+HIDDEN = ("h = inner(x).tanh()", "h = torch.from_numpy(inner(x).tanh().detach().numpy())")
+EARLIER = "for _ in range(6):\n        h = inner(x).tanh()"
+ONCE = (EARLIER, "h = inner(x).tanh().detach()\n    for _ in range(6):\n        pass")
+READ_ONCE = (EARLIER, "h = torch.tensor(inner(x).tanh().tolist())\n    for _ in range(6):\n        pass")
+COUNTED = ("loss = (out - 1).square().mean()", "loss = (out - 1).square().mean() + spare.weight.norm().item()")
+
+
+@pytest.mark.parametrize(
+    ("changes", "outcome"),
+    [
+        ((), Outcome.SAFE),
+        ((IN_PLACE,), Outcome.SAFE),
+        ((HIDDEN,), Outcome.UNSAFE),
+        ((ONCE,), Outcome.UNSAFE),
+        ((READ_ONCE,), Outcome.UNSAFE),
+        ((COUNTED,), Outcome.UNSAFE),
+        ((HIDDEN, IN_PLACE), Outcome.UNSAFE),
+    ],
+    ids=["unused", "unused-beside-a-write", "cut-elsewhere", "cut-once", "read-once", "part-of-the-loss", "both"],
+)
+def test_what_takes_no_part_in_any_loss_needs_no_gradient(
+    script: Scripts, changes: tuple[tuple[str, str], ...], outcome: Outcome
+) -> None:
+    train = script(changed(IDLE, *changes))
+    edits = [("a *= 0.5", "a = a * 0.5"), ("b]).data", "b])")] if IN_PLACE in changes else [("(h).data", "(h)")]
+    assert train.verify(*edits).outcome is outcome
+
+
 TWO_BY_HAND = """
 import torch
 torch.manual_seed(0)
