@@ -64,6 +64,34 @@ def follows(names: Mapping[str, str], old: ast.stmt | None, new: ast.stmt | None
     return exact(other) == exact(new)
 
 
+def named(
+    old: ast.stmt | None, new: ast.stmt | None, fresh: Iterable[ast.stmt], tree: ast.AST
+) -> ast.Assign | None:  # fmt: skip
+    """The new assignment of an edit by which a statement reads by a name what it computed itself before; None if none.
+
+    `fresh` are the statements that only the new text has, which is `tree`. The name is bound once.
+    """
+    if old is None or new is None:
+        return None
+    bound = _bound(tree)
+    for one in fresh:
+        match one:
+            case ast.Assign([ast.Name(name)], value) if bound[name] == 1 and one is not new:
+                if exact(_Named(name, value).visit(copy.deepcopy(new))) == exact(old):
+                    return one
+    return None
+
+
+class _Named(ast.NodeTransformer):
+    """Puts a value in the place of its name."""
+
+    def __init__(self, name: str, value: ast.expr) -> None:
+        self._name, self._value = name, value
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return self._value if node.id == self._name and isinstance(node.ctx, ast.Load) else node
+
+
 def takes_over(old: ast.stmt | None, new: ast.stmt | None, moved: Collection[str]) -> bool:
     """Whether a statement only does to a value, as it uses it, what was done in a statement that is gone.
 
