@@ -587,6 +587,44 @@ def test_what_takes_no_part_in_any_loss_needs_no_gradient(
     assert train.verify(*edits).outcome is outcome
 
 
+CUT_TWICE = """
+    import torch
+    from torch import nn
+    torch.manual_seed(0)
+
+
+    class Head(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.a, self.b = nn.Linear(4, 4), nn.Linear(4, 2)
+
+        def forward(self, h):
+            q, k = self.a(h).chunk(2, 1)
+            q *= 0.5
+            return torch.cat([q, k], 1)
+
+
+    inner, head, last = nn.Linear(3, 4), Head(), nn.Linear(4, 2)
+    opt = torch.optim.Adam([*inner.parameters(), *head.parameters(), *last.parameters()], lr=0.1)
+    for _ in range(6):
+        h = torch.from_numpy(inner(torch.randn(5, 3)).detach().numpy())
+        out = last(head(h)).data
+        loss = (out - 1).square().mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+"""
+
+
+def test_an_edit_that_equals_no_reading_comes_behind_those_that_equal_one(script: Scripts) -> None:
+    report = script(CUT_TWICE).fix()
+    assert all(one.verdict.applicability is Applicability.UNSAFE for one in report.fixes)
+    effects = [one.verdict.effect for one in report.fixes]
+    assert effects[0] is Effect.CHANGED
+    assert effects == sorted(effects, key=[Effect.CHANGED, Effect.UNKNOWN].index)
+    assert b"@torch.no_grad()" not in report.fixes[0].diff
+
+
 TWO_BY_HAND = """
 import torch
 torch.manual_seed(0)

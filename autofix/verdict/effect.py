@@ -125,7 +125,10 @@ class _Comparison:
         if best.effect is not Effect.CHANGED:
             return with_reading(self._runs, best)
         if self._letters.void:
-            return Assessment(Effect.UNKNOWN, "the code does not say which gradient is meant", (), best.reading)
+            # What differs is kept: an edit that leaves something without gradient does not come first for that.
+            said = best.sentence.removeprefix("changed: ")
+            unsure = f"the code does not say which gradient is meant; beside what it may mean, {said}"
+            return replace(best, effect=Effect.UNKNOWN, sentence=unsure)
         return with_reading(self._runs, self._unless_noisy(best))
 
     def _unless_noisy(self, found: Assessment) -> Assessment:
