@@ -9,6 +9,7 @@ import itertools
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 
+from autofix.syntax.calls import Function
 from autofix.verdict.parts.bare import exact
 
 
@@ -69,17 +70,25 @@ def named(
 ) -> ast.Assign | None:  # fmt: skip
     """The new assignment of an edit by which a statement reads by a name what it computed itself before; None if none.
 
-    `fresh` are the statements that only the new text has, which is `tree`. The name is bound once.
+    `fresh` are the statements that only the new text has, which is `tree`. The name is bound once, in one function.
     """
     if old is None or new is None:
         return None
-    bound = _bound(tree)
+    scope = _scope(tree, new)
+    bound = _bound(scope)
     for one in fresh:
         match one:
-            case ast.Assign([ast.Name(name)], value) if bound[name] == 1 and one is not new:
+            case ast.Assign([ast.Name(name)], value) if bound[name] == 1 and _scope(tree, one) is scope:
                 if exact(_Named(name, value).visit(copy.deepcopy(new))) == exact(old):
                     return one
     return None
+
+
+def _scope(tree: ast.AST, inner: ast.stmt) -> ast.AST:
+    """The innermost function around a statement, or the module."""
+    around = [node for node in ast.walk(tree) if isinstance(node, Function)]
+    found = [node for node in around if node.lineno < inner.lineno <= (node.end_lineno or 0)]
+    return max(found, key=lambda node: node.lineno, default=tree)
 
 
 class _Named(ast.NodeTransformer):
