@@ -18,6 +18,7 @@ Moving the step keeps the values, but then the other loss may add to gradients t
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
@@ -61,6 +62,41 @@ for _ in range(4):
     g_opt.zero_grad()
     g_loss.backward()
     g_opt.step()
+! of a condition's branches what is needed, and only where the backward is reached
+paired = False
+for i in range(6):
+    real, fake = torch.randn(4, 3), torch.tanh(G(torch.randn(4, 2)))
+    if paired:
+        real_score = D(real) - D(fake).mean()
+        score = D(fake) - D(real).mean()
+    else:
+        real_score = D(real)
+        score = D(fake)
+    d_opt.zero_grad()
+    (score.mean() - real_score.mean()).backward(retain_graph=True)
+    d_opt.step()
+    if i % 2:
+        g_opt.zero_grad()
++        if paired:
++            score = D(fake) - D(real).mean()
++        else:
++            score = D(fake)
+        g_loss = -score.mean()
+        g_loss.backward()
+        g_opt.step()
+! the condition asks for what is computed again
+for i in range(6):
+    fake = torch.tanh(G(torch.randn(4, 2)))
+    score = D(fake)
+    d_opt.zero_grad()
+    score.mean().backward(retain_graph=True)
+    d_opt.step()
++    score = D(fake)
+    if score.numel() == 4:
+        g_opt.zero_grad()
+        g_loss = -score.mean()
+        g_loss.backward()
+        g_opt.step()
 ! the last part again, from a detached value
 e_opt = torch.optim.SGD([*G.parameters(), D[0].bias], lr=0.1)
 for _ in range(4):
@@ -253,9 +289,9 @@ for i in range(4):
         if not statements or (detached and not cut):
             return
         with suppress(Declined):
-            copied = [line for one in statements for line in names.copied(scene.source, one, cut)]
+            copied = [line for one in statements for line in _copied(scene, one, statements, cut)]
             lines = [line.replace(without, "") for line in copied] if without else copied
-            anchor = scene.first_use(names.bound_by(statements))
+            anchor = _inside(scene, scene.first_use(names.bound_by(statements)), names.bound_by(statements))
             insert = insert_before if anchor else insert_after
             edits = insert(scene.source, anchor or scene.step, lines)
             title = "Compute it again after the step" + (", from detached values" if cut else "")
@@ -285,6 +321,36 @@ for i in range(4):
                 edits = move_after(scene.source, moved, anchor)
                 edits += [edit for one in behind for edit in move_after(scene.source, [one], anchor)]
                 yield self.propose(edits, WHY_STEP, title=title, tier=tier, later=2)
+
+
+def _copied(scene: Scene, one: ast.stmt, copies: Sequence[ast.stmt], cut: set[str]) -> list[str]:
+    """The lines of a statement, to be written again; of a condition's branches only what is needed behind the step."""
+    lines = names.copied(scene.source, one, cut)
+    if not isinstance(one, ast.If) or len(lines) != (one.end_lineno or 0) - one.lineno + 1:
+        return lines
+    needed = names.read_by([*copies[copies.index(one) + 1 :], *scene.after])
+    vain: set[int] = set()
+    for branch in filter(None, (one.body, one.orelse)):
+        kept = names.backward(needed, branch)
+        idle = [other for other in branch if isinstance(other, ast.Assign) and other not in kept]
+        alone = all(other.lineno > before.lineno for before, other in itertools.pairwise((one, *branch)))
+        if kept and alone:
+            vain.update(line for other in idle for line in range(other.lineno, (other.end_lineno or 0) + 1))
+    return [line for number, line in enumerate(lines, one.lineno) if number not in vain]
+
+
+def _inside(scene: Scene, use: ast.stmt | None, bound: set[str]) -> ast.stmt | None:
+    """The first use within the conditions under which the backward is reached: without it nothing is computed again."""
+    while isinstance(use, ast.If) and _holds(use.body, scene.call):
+        inner = names.first_use(use.body, bound)
+        if inner is None or names.meets(bound, names.reads(use.test) | names.read_by(use.orelse)):
+            break
+        use = inner
+    return use
+
+
+def _holds(block: Sequence[ast.stmt], node: ast.AST) -> bool:
+    return any(node is inner for one in block for inner in ast.walk(one))
 
 
 def _moves(scene: Scene, made: Stack, written: Stack, failed: Stack, write: Write) -> bool:

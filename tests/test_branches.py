@@ -6,7 +6,7 @@ import pytest
 from scripts import Scripts
 
 from autofix.core.model import Applicability, Effect
-from autofix.verdict.parts.branches import ran_alike
+from autofix.verdict.parts.branches import copied, ran_alike
 
 OLD = """\
 import torch
@@ -92,3 +92,54 @@ def test_another_change_of_a_line_that_never_ran_is_not_known(script: Scripts, r
     verdict = script(OLD).verdict(USED, ("torch.tanh(h)", rarely))
     assert verdict.effect is Effect.UNKNOWN
     assert verdict.applicability is Applicability.UNSAFE
+
+
+DECIDES = """\
+paired = False
+for x, y in data:
+    if paired:
+        other = D(x, y)
+        score = D(y, x)
+    else:
+        other = D(x)
+        score = D(y)
+    train(score, other)
+    train(score, other)
+"""
+PLACE = "    train(score, other)\n    train"
+COPY = "    if paired:\n        score = D(y, x)\n    else:\n        score = D(y)\n"
+
+
+def again(old: str, copy: str) -> int:
+    """The line that speaks for the first branch of a copy behind the first training."""
+    new = old.replace(PLACE, f"    train(score, other)\n{copy}    train")
+    place = new[: new.index(copy)].count("\n") + 1
+    line = place + copy[: copy.index("score")].count("\n")
+    return copied(old.encode(), new.encode(), line, {place + 3}) - place
+
+
+def test_a_copy_of_a_condition_is_judged_by_the_branch_that_ran() -> None:
+    assert again(DECIDES, COPY) == 3
+
+
+@pytest.mark.parametrize(
+    ("old", "copy"),
+    [
+        (DECIDES, COPY.replace("D(y, x)", "D(y.detach(), x)")),
+        (DECIDES, COPY.replace("if paired", "if not paired")),
+        (DECIDES, COPY.replace("score = D(y)", "other = D(x)")),
+        (DECIDES.replace("paired = False\n", "paired = False\npaired = True\n"), COPY),
+        (DECIDES.replace(PLACE, f"    x = y\n{PLACE}"), COPY),
+        (DECIDES.replace(PLACE, f"    x.zero_()\n{PLACE}"), COPY),
+        (DECIDES.replace(PLACE, f"    paired = y\n{PLACE}"), COPY),
+        (DECIDES.replace("= D(y, x)", "= D(y, x)\n        score = score + 1"), COPY.replace("D(y, x)", "score + 1")),
+        (DECIDES.replace("if paired", "if paired()"), COPY.replace("if paired", "if paired()")),
+        (DECIDES.replace("D(y, x)", "D(y, other)"), COPY.replace("D(y, x)", "D(y, other)")),
+    ],
+    ids=[
+        "another-value", "another-condition", "another-name", "bound-twice", "bound-between", "written-between",
+        "changes-in-the-loop", "in-part", "called", "made-in-the-branch",
+    ],
+)  # fmt: skip
+def test_a_copy_is_not_judged_where_either_branch_may_do_something_else(old: str, copy: str) -> None:
+    assert again(old, copy) < 0

@@ -541,6 +541,90 @@ def test_orphans_are_parameters_that_step_without_gradient() -> None:
     assert list(orphans(trace)) == ["b"]
 
 
+IDLE = """
+    import torch
+    from torch import nn
+
+    torch.manual_seed(0)
+    inner, head, spare, thrown = nn.Linear(3, 4), nn.Linear(4, 2), nn.Linear(2, 2), nn.Linear(4, 4)
+    opt = torch.optim.Adam([p for net in (inner, head, spare, thrown) for p in net.parameters()], lr=0.1)
+    x = torch.randn(5, 3)
+    for _ in range(6):
+        h = inner(x).tanh()
+        thrown(h)
+        out = head(h).data
+        loss = (out - 1).square().mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+"""
+IN_PLACE = ("out = head(h).data", "a, b = head(h).chunk(2)\n        a *= 0.5\n        out = torch.cat([a, b]).data")
+HIDDEN = ("h = inner(x).tanh()", "h = torch.from_numpy(inner(x).tanh().detach().numpy())")
+EARLIER = "for _ in range(6):\n        h = inner(x).tanh()"
+ONCE = (EARLIER, "h = inner(x).tanh().detach()\n    for _ in range(6):\n        pass")
+READ_ONCE = (EARLIER, "h = torch.tensor(inner(x).tanh().tolist())\n    for _ in range(6):\n        pass")
+COUNTED = ("loss = (out - 1).square().mean()", "loss = (out - 1).square().mean() + spare.weight.norm().item()")
+
+
+@pytest.mark.parametrize(
+    ("changes", "outcome"),
+    [
+        ((), Outcome.SAFE),
+        ((IN_PLACE,), Outcome.SAFE),
+        ((HIDDEN,), Outcome.UNSAFE),
+        ((ONCE,), Outcome.UNSAFE),
+        ((READ_ONCE,), Outcome.UNSAFE),
+        ((COUNTED,), Outcome.UNSAFE),
+        ((HIDDEN, IN_PLACE), Outcome.UNSAFE),
+    ],
+    ids=["unused", "unused-beside-a-write", "cut-elsewhere", "cut-once", "read-once", "part-of-the-loss", "both"],
+)
+def test_what_takes_no_part_in_any_loss_needs_no_gradient(
+    script: Scripts, changes: tuple[tuple[str, str], ...], outcome: Outcome
+) -> None:
+    train = script(changed(IDLE, *changes))
+    edits = [("a *= 0.5", "a = a * 0.5"), ("b]).data", "b])")] if IN_PLACE in changes else [("(h).data", "(h)")]
+    assert train.verify(*edits).outcome is outcome
+
+
+CUT_TWICE = """
+    import torch
+    from torch import nn
+    torch.manual_seed(0)
+
+
+    class Head(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.a, self.b = nn.Linear(4, 4), nn.Linear(4, 2)
+
+        def forward(self, h):
+            q, k = self.a(h).chunk(2, 1)
+            q *= 0.5
+            return torch.cat([q, k], 1)
+
+
+    inner, head, last = nn.Linear(3, 4), Head(), nn.Linear(4, 2)
+    opt = torch.optim.Adam([*inner.parameters(), *head.parameters(), *last.parameters()], lr=0.1)
+    for _ in range(6):
+        h = torch.from_numpy(inner(torch.randn(5, 3)).detach().numpy())
+        out = last(head(h)).data
+        loss = (out - 1).square().mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+"""
+
+
+def test_an_edit_that_equals_no_reading_comes_behind_those_that_equal_one(script: Scripts) -> None:
+    report = script(CUT_TWICE).fix()
+    assert all(one.verdict.applicability is Applicability.UNSAFE for one in report.fixes)
+    effects = [one.verdict.effect for one in report.fixes]
+    assert effects[0] is Effect.CHANGED
+    assert effects == sorted(effects, key=[Effect.CHANGED, Effect.UNKNOWN].index)
+    assert b"@torch.no_grad()" not in report.fixes[0].diff
+
+
 TWO_BY_HAND = """
 import torch
 torch.manual_seed(0)

@@ -14,7 +14,7 @@ is a number in this pass, and has a graph in another one, trains nothing in this
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from autofix.core.model import Cause, Diagnosis, Reading, Refused
@@ -55,7 +55,8 @@ _ENTERS = (*_WRITES, "conversion")
 """What, as an operation, has to be used by a backward."""
 _FLAGS = ("flag-is-lost", "flag-holds")
 """Whether a flag that a script sets on what a module computes would come to nothing as one of that tensor."""
-_GUESSED = ("nonleaf_gradient", "no_graph")
+_LOST = "no_graph"
+_GUESSED = ("nonleaf_gradient", _LOST)
 _THROUGH = ("numpy", "item")
 """How values leave torch whose graph can be followed through numpy and back."""
 _MOST_PLACES = 4
@@ -92,14 +93,19 @@ class Letters:
 
 
 def letters(
-    update: wire.Trace, operation: Callable[[], wire.Trace], nudged: Callable[[], wire.Trace], *, sites: bool
+    update: wire.Trace,
+    operation: Callable[[], wire.Trace],
+    nudged: Callable[[], wire.Trace],
+    stirred: Callable[[Refused], wire.Trace | None],
+    *,
+    sites: bool,
 ) -> Letters:
     """The meanings of a refused operation that the rest of the program allows, by how the references of both ran.
 
-    `operation` is run only where there is a second meaning, `nudged` where an array may be one; `sites`: the reference
-    does what the script does not.
+    `operation` is run only where there is a second meaning, `nudged` where an array may be one, `stirred` where an
+    optimizer owns what has no gradient; `sites`: the reference does what the script does not.
     """
-    why = contradiction(UPDATE, update, update) if sites else ""
+    why = contradiction(UPDATE, update, update, _without_part(UPDATE, update, update, stirred)) if sites else ""
     only = Letters((Reading(UPDATE),), {UPDATE: why} if why else {})
     if not (ambiguous(update) or _lost_by_conversion(update)):
         if not _enters_a_loss(update, nudged):
@@ -107,7 +113,8 @@ def letters(
         if operation().seen("array-may-be-constant") or not any(deprived(update, operation())):
             return _with_terms(update, operation(), only)
     other = operation()
-    against = {UPDATE: contradiction(UPDATE, update, other), OPERATION: contradiction(OPERATION, other, update)}
+    both = (UPDATE, update, other), (OPERATION, other, update)
+    against = {one[0]: contradiction(*one, _without_part(*one, stirred)) for one in both}
     if other.outcome == "failed" and update.seen("written-in-forward"):
         against[OPERATION] = ""  # what could not be run may be meant all the same
     kept = tuple(Reading(refused) for refused, why in against.items() if not why)
@@ -129,6 +136,21 @@ def _with_terms(update: wire.Trace, operation: wire.Trace, only: Letters) -> Let
     if why := contradiction(OPERATION, operation, update):
         return Letters((*only.readings, Reading(OPERATION)), against | {OPERATION: why})
     return Letters((Reading(OPERATION),), against)
+
+
+def _without_part(
+    reading: Refused, run: wire.Trace, other: wire.Trace, stirred: Callable[[Refused], wire.Trace | None]
+) -> Collection[str]:  # fmt: skip
+    """What an optimizer owns and no reading has a gradient for, because it takes no part in any loss.
+
+    Whether it does is asked where a graph was lost: the place that lost it may be another than the one that was found.
+    """
+    kinds = {done.kind for done in run.performed}
+    idle = set(orphans(run)) if kinds & {*_GUESSED} else set()
+    if idle and _LOST in kinds:
+        moved = stirred(reading)
+        return idle if moved and len(moved.whole_steps) > 1 and losses(moved) == losses(run) else ()
+    return idle & set(orphans(other)) if other is not run and other.outcome != "failed" else ()
 
 
 def behind(letter: Reading, run: wire.Trace) -> Iterator[Reading]:
@@ -228,9 +250,10 @@ def chosen(choices: Sequence[tuple[wire.Site, ...]], runs: Sequence[wire.Trace])
     if _alike(found, choices[-1]):
         return choices[-1]
     asleep = max(filter(_records, choices), key=len, default=())
+    idle = {*orphans(found[choices[-1]])}  # whatever is chosen: what they are for is asked of the one that is
     good = [
         one for one, run in found.items()
-        if (one == asleep or one != choices[-1]) and not comparable(run) and not contradiction(UPDATE, run, run)
+        if (one == asleep or one != choices[-1]) and not comparable(run) and not contradiction(UPDATE, run, run, idle)
     ]  # fmt: skip
     if len(good) > 1 and asleep in good:
         good.remove(asleep)
@@ -322,8 +345,11 @@ def words(run: wire.Trace) -> dict[Refused, str]:
     return WORDS if kinds & {*_WRITES} else LOSS_WORDS if _NONSCALAR in kinds else LEAF_WORDS
 
 
-def contradiction(reading: Refused, run: wire.Trace, other: wire.Trace) -> str:
-    """Why the program cannot mean a reading, judged by how it ran and how the other one did; '' if it can."""
+def contradiction(reading: Refused, run: wire.Trace, other: wire.Trace, unused: Collection[str] = ()) -> str:
+    """Why the program cannot mean a reading, judged by how it ran and how the other one did; '' if it can.
+
+    `unused`: what has no gradient in any reading, which says nothing.
+    """
     if run.outcome == "failed" or (died_early(run) and other.steps):
         first = run.reason.partition("\n")[0].partition(". ")[0]  # what torch adds to it is advice to somebody else
         return f"the script then stops with {first or 'no reason given'}"
@@ -335,7 +361,7 @@ def contradiction(reading: Refused, run: wire.Trace, other: wire.Trace) -> str:
     frozen = {fact.subject for fact in run.seen("stays-frozen")}
     lost = list(deprived(run, other)) if other.outcome != "failed" else []
     if any(done.kind in _GUESSED for done in run.performed):
-        lost += orphans(run)
+        lost += (name for name in orphans(run) if name not in unused)
     lost = [name for name in lost if name not in frozen]
     written = {fact.subject for fact in run.seen("written-of")}
     lost += [name for name in orphans(run) if name in written]

@@ -152,6 +152,8 @@ class Builder:
             there += [wire.Site("detach", frame) for frame in spec.reading.measured]
             if there:
                 asked = replace(asked, sites=(*asked.sites, *there), watch_from=0)
+        if spec.intervention is Intervention.STIRRED:
+            asked = replace(asked, starts=tuple(int(fact.subject) for fact in first.seen("starts-idle")))
         if spec.intervention in _SHIFTS:
             asked = replace(asked, outputs=True, shifted=_SHIFTS[spec.intervention], shifts=spec.owner)
         if spec.intervention is Intervention.NUDGED and self._converts():
@@ -194,6 +196,7 @@ class Builder:
             frozen=frozen, still=still, shapes=-1 if frozen or self.removed is not None else _SHAPES,
             held=unmoved or (frozen and self.removed is not None),
             compared=spec.intervention is Intervention.COMPARED, farther=spec.intervention is Intervention.FARTHER,
+            stirred=spec.intervention is Intervention.STIRRED,
             late=spec.intervention is Intervention.LATE, nudged=spec.intervention is Intervention.NUDGED,
             doubled=doubled,
             sources=spec.intervention is Intervention.SOURCED, once=self.once,

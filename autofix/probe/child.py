@@ -163,6 +163,10 @@ class Run(State):
         from .instruments.stopper import Stopper
 
         asked, heard = self.request, self.taps.listeners
+        if asked.mode == "reference" and self.perturb is not None and not asked.frozen:
+            from .reference.perturb import Stirred
+
+            heard.append(Stirred(self.perturb, moves=asked.stirred))
         if asked.held:
             from .instruments.courses import HeldStates
 
@@ -183,7 +187,7 @@ class Run(State):
             self.perturb = Freeze(self.taps, self.courses, lambda: guards.leaves, asked)
             self.taps.before_writes = self.taps.before_writes or []
         else:
-            self.perturb = Perturb(farther=asked.farther, early=asked.early)
+            self.perturb = Perturb(farther=asked.farther, early=asked.early, elsewhere=asked.starts)
         self.modes.enter_context(self.perturb.watching())
 
     def _arm_comparisons(self) -> None:

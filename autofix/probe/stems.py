@@ -73,7 +73,7 @@ class Waiting:
         What compares the arguments of calls, or what modules give, would have seen some before; what moves parameters
         farther would have moved them otherwise.
         """
-        apart = request.mode == "trace" or request.outputs or request.compared or request.farther
+        apart = request.mode == "trace" or request.outputs or request.compared or request.farther or request.stirred
         alike = request.perturbed and not apart
         return alike or not self.moved
 

@@ -124,6 +124,8 @@ class Request:
     perturbed: bool = False  # parameters start a little beside where the script puts them
     early: bool = False  # an optimizer is made: what graphs use before that starts there, too
     farther: bool = False  # a thousandth of that farther: what is more than rounding hardly changes
+    stirred: bool = False  # a step also moves what it has no gradient for: does a loss depend on it?
+    starts: tuple[int, ...] = ()  # of that: what starts elsewhere, by the `starts-idle` of another run
     frozen: bool = False
     ordered: bool = False  # random draws are told apart by what is drawn and how often, not by where
     still: bool = False  # frozen, and parameters stay where they are from round to round
@@ -369,7 +371,7 @@ class Fact:
     # output-replayed | written-of | range-is-left | backward-while-off | step-while-off | goes-into-off |
     # needs-what-is-off | scales-what-is-shared | gradient-cancels | steps-overwritten | loss-trains-target |
     # target-of-copy | written-in-forward | learns-by-write | write-outlives-pass | evaluation-goes-on | moved-again |
-    # stand-in | swallowed | weight-is-residual, or a suspicion
+    # stand-in | swallowed | weight-is-residual | starts-idle, or a suspicion
     name: str
     subject: str
     stack: Stack = ()

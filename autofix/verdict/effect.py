@@ -125,7 +125,7 @@ class _Comparison:
         if best.effect is not Effect.CHANGED:
             return with_reading(self._runs, best)
         if self._letters.void:
-            return none_of_them(self._runs, best.reading)
+            return none_of_them(self._runs, best)
         return with_reading(self._runs, self._unless_noisy(best))
 
     def _unless_noisy(self, found: Assessment) -> Assessment:

@@ -72,8 +72,10 @@ def _key(fix: Fix, bytes_of_equals: float = math.inf) -> Key:
     usual = reading is not None and any((
         reading.separated, reading.targets, reading.input_kept, reading.begun, reading.copied, reading.at_once,
     ))  # fmt: skip
-    changed = verdict.effect is Effect.CHANGED and not usual
-    doubts = (1 if fix.candidate.conventional else 2) * changed
+    # What departs from all that the code may mean stands behind what equals a meaning that it hardly has.
+    departs = verdict.effect is Effect.UNKNOWN and bool(verdict.changes)
+    changed = (verdict.effect is Effect.CHANGED or departs) and not usual
+    doubts = (1 if fix.candidate.conventional else 2) * changed + departs
     doubts += sum(1 if one.property in _EITHER_WAY else 2 + (one.property in _UNUSUAL) for one in verdict.findings)
     return Key(
         unsafe=verdict.applicability is not Applicability.SAFE,

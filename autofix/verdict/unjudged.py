@@ -8,7 +8,7 @@ from pathlib import Path
 from autofix.experiments.compare import comparable, figures
 from autofix.experiments.readings import unsaid
 from autofix.probe import wire
-from autofix.verdict.parts.branches import ran_alike
+from autofix.verdict.parts.branches import copied, ran_alike
 from autofix.verdict.runs import Runs, lines
 
 _REACH, _OR_LESS = "run the script with arguments that reach it", ", or leave that part out of the edit"
@@ -69,4 +69,5 @@ def unexecuted(runs: Runs) -> Iterator[tuple[str, int]]:
                 where = f"line {line} of {which}{Path(path).name}, which the edit {verb},"
                 old, new = runs.case.pool.target.read(Path(path)), runs.files.get(Path(path), b"")
                 like = ran_alike(old, new, line, ran, before=verb == "removes")
+                like = like or (copied(old, new, line, ran) if verb == "writes" else 0)
                 yield f"{where} never ran within the passes compared", like

@@ -102,14 +102,15 @@ def one_of_two(runs: Runs, one: Assessment) -> Assessment:
     return replace(one, effect=Effect.UNKNOWN, sentence=sentence)
 
 
-def none_of_them(runs: Runs, reading: Reading | None) -> Assessment:
-    """An edit of a program that speaks against each meaning of what torch refuses."""
+def none_of_them(runs: Runs, one: Assessment) -> Assessment:
+    """An edit of a program that speaks against each meaning of what torch refuses; what differs from these is kept."""
     said = words(runs.letter)
     against = (f"that {said[one]}, but in that case {why}" for one, why in runs.case.pool.letters.contradicted.items())
     sentence = (
-        f"the code does not say which gradient is meant: a person has to choose. It can mean {'; or '.join(against)}"
+        f"the code does not say which gradient is meant: a person has to choose. It can mean {'; or '.join(against)}. "
+        f"Beside what it may mean, {one.sentence.removeprefix('changed: ')}"
     )
-    return Assessment(Effect.UNKNOWN, sentence, (), reading)
+    return replace(one, effect=Effect.UNKNOWN, sentence=sentence)
 
 
 def with_reading(runs: Runs, one: Assessment) -> Assessment:

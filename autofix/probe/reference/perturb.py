@@ -19,6 +19,7 @@ from ..engine.refused import may_write, tensors
 from ..engine.remembered import Remembered
 from ..engine.taps import Call, Listener, parameters
 from ..engine.transforms import outside
+from ..wire import Fact
 from .making import Making, Order, is_setting, leave
 
 SCALE = 0.02
@@ -38,8 +39,12 @@ class Perturb(Listener):
     matter.
     """
 
-    def __init__(self, *, farther: bool = False, early: bool = False) -> None:
-        """`early`: an optimizer will be made, and may be given what a graph uses before that."""
+    def __init__(self, *, farther: bool = False, early: bool = False, elsewhere: Collection[int] = ()) -> None:
+        """`early`: an optimizer will be made, and may be given what a graph uses before that.
+
+        `elsewhere`: what starts elsewhere than in other runs, each by its `seed` in them.
+        """
+        self._elsewhere = elsewhere
         self._scale = SCALE * (_FARTHER if farther else 1.0)
         self._early = early
         self._known: dict[int, torch.Tensor] = {}
@@ -75,6 +80,10 @@ class Perturb(Listener):
     def told(self) -> dict[str, Any]:
         """Whether no write was overlooked."""
         return {"intact": self.intact}
+
+    def seed(self, parameter: torch.Tensor) -> int | None:
+        """By what a parameter that was perturbed is known in other runs."""
+        return self._seeds.get(id(parameter))
 
     def take_over(self, other: Perturb) -> None:
         """Go on from what another has moved, and knows."""
@@ -248,6 +257,7 @@ class Perturb(Listener):
                 text = f"{tuple(parameter.shape)}{total:.3e}{size:.3e}#{twins + 1}"
                 self._held.keep(parameter, (total, size))
                 self._seeds[id(parameter)] = int.from_bytes(hashlib.blake2b(text.encode(), digest_size=6).digest())
+            moved = moved or int(self._seeds[id(parameter)] in self._elsewhere)
             mean = size / max(1, parameter.numel()) or 1.0
             if math.isfinite(mean):  # memory that was not initialised yet may hold anything
                 generator = torch.Generator().manual_seed(self._seeds[id(parameter)] + 7_919 * moved)
@@ -294,6 +304,39 @@ class Perturb(Listener):
             self._starting.pop(key, None)
         self._storages.clear()
         self._all_sure = self._starting.keys() <= self._sure.keys()
+
+
+class Stirred(Listener):
+    """Tells which parameters started somewhere and never had a gradient; on request, adds noise to them at each step.
+
+    What is used once, before all steps, shows only in a run in which it starts elsewhere.
+    """
+
+    def __init__(self, perturb: Perturb, *, moves: bool) -> None:
+        self._perturb, self._moves = perturb, moves
+        self._generator = torch.Generator().manual_seed(0)
+        self._known: dict[int, torch.Tensor] = {}
+        self._taught: set[int] = set()
+        self._idle: list[torch.Tensor] = []
+
+    def told(self) -> dict[str, Any]:
+        """By what they are known to a run in which they start elsewhere."""
+        seeds = (self._perturb.seed(one) for key, one in self._known.items() if key not in self._taught)
+        return {"facts": tuple(Fact("starts-idle", str(seed)) for seed in seeds if seed is not None)}
+
+    def step(self, _index: int, optimizer: torch.optim.Optimizer) -> None:
+        mine = parameters(optimizer)
+        self._known |= {id(one): one for one in mine}
+        self._taught.update(id(one) for one in mine if one.grad is not None)
+        self._idle = [one for one in mine if one.grad is None and one.is_floating_point()]
+
+    def step_done(self, _index: int, _optimizer: torch.optim.Optimizer) -> None:
+        if not self._moves:
+            return
+        with quiet(), outside():
+            for one in self._idle:
+                values = data(one)
+                _add_noise(values, self._generator, SCALE * (float(values.abs().mean()) or 1.0))
 
 
 class Starting(Making):

@@ -1,11 +1,14 @@
-"""Branches of one condition that an edit changes alike: one that ran says what the other does."""
+"""Branches of one condition that an edit changes or copies alike: one that ran says what the other does."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterator
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator
 
-from autofix.syntax.calls import path_of
+from autofix.syntax.calls import Function, path_of
+from autofix.syntax.names import binds, bound_by
+from autofix.syntax.writes import root
 
 _HOLE = "what was there"
 
@@ -31,6 +34,92 @@ def ran_alike(old: bytes, new: bytes, line: int, ran: Collection[int], *, before
                     if there in ran and made <= known and _way(*change) == _way(*one) != "":
                         return there
     return 0
+
+
+def copied(old: bytes, new: bytes, line: int, ran: Collection[int]) -> int:
+    """The line that ran in the other branch of a condition that the edit copies from the program; 0 for none."""
+    first, last = ast.parse(old), ast.parse(new)
+    for node in ast.walk(last):
+        if isinstance(node, ast.If):
+            for mine, other in ((node.body, node.orelse), (node.orelse, node.body)):
+                there = [one.lineno for one in other if one.lineno in ran]
+                if any(one.lineno == line for one in mine) and there and decided(first, last, node):
+                    return there[0]
+    return 0
+
+
+def decided(old: ast.Module, new: ast.Module, copy: ast.If | ast.IfExp, target: ast.expr | None = None) -> bool:
+    """Whether the program decides as a copy behind it does, and gives the same names the same values in each branch.
+
+    The copy may be one expression, whose value is given to `target`. The condition has one value wherever it stands,
+    and nothing from there on writes what only one of the branches is made of: so where the copy of one branch does
+    what that did, the other one does.
+    """
+    mine = [_bindings(one, target) for one in (copy.body, copy.orelse)]
+    names = [bound_by(branch) for branch in mine]
+    if not names[0] or names[0] != names[1] or not _is_fixed(copy.test, new):
+        return False
+    known = {ast.dump(node) for node in ast.walk(old) if isinstance(node, ast.If)}
+    modules = {(one.asname or one.name).split(".")[0] for one in _imported(new)}
+    made = [{name.split(".")[0] for one in branch for name in _made_of(one, modules)} for branch in mine]
+    alone = made[0] ^ made[1]
+    for node in ast.walk(new):
+        if isinstance(node, ast.If) and ast.dump(node.test) == ast.dump(copy.test) and ast.dump(node) in known:
+            end = node.end_lineno or node.lineno
+            written = {_written(one) for one in ast.walk(new) if node.lineno < getattr(one, "lineno", 0) < copy.lineno}
+            near = end < copy.lineno and _functions(new, node) == _functions(new, copy)
+            theirs = [[one for one in branch if binds(one) & names[0]] for branch in (node.body, node.orelse)]
+            if near and alone.isdisjoint(written) and [*map(_text, mine)] == [*map(_text, theirs)]:
+                return True
+    return False
+
+
+def _functions(tree: ast.Module, inner: ast.stmt | ast.expr) -> list[int]:
+    """The lines of the functions around a node."""
+    found = (node for node in ast.walk(tree) if isinstance(node, Function))
+    return [one.lineno for one in found if one.lineno <= inner.lineno <= (one.end_lineno or 0)]
+
+
+def _written(node: ast.AST) -> str:
+    """The variable that a node binds, or writes in place; '' of any other node."""
+    match node:
+        case ast.Name(ctx=ast.Store() | ast.Del()) | ast.Attribute(ctx=ast.Store()) | ast.Subscript(ctx=ast.Store()):
+            return root(node).split(".")[0]
+        case ast.Call(ast.Attribute(value, name)) if name.endswith("_"):
+            return root(value).split(".")[0]
+    return ""
+
+
+def _bindings(branch: list[ast.stmt] | ast.expr, target: ast.expr | None) -> list[ast.Assign]:
+    """A branch as statements that each give one variable a value; none where it does anything else."""
+    found = [ast.Assign([target], branch)] if isinstance(branch, ast.expr) and target is not None else branch
+    match found:
+        case [*rest] if all(isinstance(one, ast.Assign) and [*map(type, one.targets)] == [ast.Name] for one in rest):
+            return [one for one in rest if isinstance(one, ast.Assign)]
+    return []
+
+
+def _is_fixed(test: ast.expr, tree: ast.Module) -> bool:
+    """Whether a condition asks only for what is bound once, and in no loop: it has the same value at two places."""
+    if any(isinstance(node, (ast.Call, ast.NamedExpr, ast.Await, ast.Subscript)) for node in ast.walk(test)):
+        return False
+    read = {ast.unparse(node) for node in ast.walk(test) if isinstance(node, (ast.Name, ast.Attribute))}
+    loops = [node for node in ast.walk(tree) if isinstance(node, (ast.For, ast.AsyncFor, ast.While))]
+    again = {name for loop in loops for name in _stored(loop)}
+    once = Counter([name for name in _stored(tree) if name != "self"])
+    return all(once[name] <= 1 and name not in again for name in read)
+
+
+def _stored(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Name, ast.Attribute)) and not isinstance(node.ctx, ast.Load):
+            yield ast.unparse(node)
+        elif isinstance(node, ast.arg):
+            yield node.arg
+
+
+def _text(branch: Iterable[ast.stmt]) -> list[str]:
+    return [*map(ast.dump, branch)]
 
 
 def _imported(tree: ast.Module) -> Iterator[ast.alias]:

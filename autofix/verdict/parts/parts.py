@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from autofix.syntax import names
 from autofix.syntax.calls import name_of
 from autofix.syntax.live import Needed, bound_by
 from autofix.syntax.source import Source, SourceError
@@ -17,7 +18,7 @@ from autofix.verdict.parts.filled import fills
 from autofix.verdict.parts.moved import Move, moves
 from autofix.verdict.parts.options import options
 from autofix.verdict.parts.pieces import pieces, spliced
-from autofix.verdict.parts.repeated import follows, renamed, shape, takes_over
+from autofix.verdict.parts.repeated import follows, named, renamed, shape, takes_over
 from autofix.verdict.parts.statements import Item, flat, left_out, statements
 from autofix.verdict.parts.texts import Texts, changed, parsed, passed_over, shifted, side_by_side
 
@@ -48,6 +49,12 @@ class Part:
     """The statement that it writes, the same where another part writes it of other variables; '' where none is new."""
     put: bytes = b""
     """What stands in place of what it writes where it is left out."""
+    held: bytes = b""
+    """Of a part that only reads by a new name what was computed: the file's new text where both are held to be one."""
+    binds: frozenset[str] = frozenset()
+    """The variables that it adds."""
+    reads: frozenset[str] = frozenset()
+    """The variables that its new text reads."""
     lacking: tuple[bytes, ...] = ()
     """Of a part that only moves: the file's new text without what moved, and without each that it passed."""
 
@@ -95,7 +102,7 @@ def _of_file(path: Path, old: bytes, new: bytes, options: Collection[str]) -> It
     lost = _lost(ours, trees[1])
     rid = [node for item in gone for node in ast.walk(item.shown)]
     moved = {ast.dump(node) for node in rid if isinstance(node, ast.expr)}.union(*map(fills, rid))
-    names = renamed((item.node for item in gone), (item.node for item in fresh), *trees)
+    called = renamed((item.node for item in gone), (item.node for item in fresh), *trees)
     for mine, other in _paired(gone, fresh, before, after, place):
         was, now = mine.shown if mine else None, other.shown if other else None
         form = shape(now, now) if now else ""
@@ -109,7 +116,7 @@ def _of_file(path: Path, old: bytes, new: bytes, options: Collection[str]) -> It
         alone = [(back, back, before[mine.start : mine.stop])] if mine else []
         idle = mine and not other and _idle(mine.node, changed(after, alone), back + 1)
         known = bool(other and not mine and _stands_already(other, ours))
-        idle = idle or known or follows(names, was, now) or takes_over(was, now, moved)
+        idle = idle or known or follows(called, was, now) or takes_over(was, now, moved)
         if not idle and without is None:
             yield None
         elif not idle and without is not None and _tree(without) != _tree(new):
@@ -119,14 +126,19 @@ def _of_file(path: Path, old: bytes, new: bytes, options: Collection[str]) -> It
             rest = _removed(mine, before) if needs or not other else None
             change = shape(was, now) if was and now else ""
             put = b"".join(before[mine.start : mine.stop]) if mine else b""
-            yield Part(path, line, words, graph_only, without, rest, change, form, put)
+            by_name = named(was, now, (item.node for item in fresh), last)
+            held = _held_alike(by_name, other, after) if by_name and other else b""
+            adds = frozenset(names.binds(now) if now and not mine else ())
+            reads = frozenset(names.reads(now) if now else ())
+            yield Part(path, line, words, graph_only, without, rest, change, form, put, held, adds, reads)
         if other and not known and (always := _held(other, after)) is not None:
             yield Part(path, line, f"the condition of {_words(None, other, before, after)}", False, always)
         if other:
             for node, text, same, change in pieces(was, other.shown, (old, new), moved, options):
                 shorter = spliced(new, node, text)
                 if _tree(shorter) not in (None, _tree(new)):
-                    yield Part(path, line, words, same, shorter, change=change, form=form, put=text)
+                    said = f"the condition of {words}" if isinstance(node, ast.IfExp) else words
+                    yield Part(path, line, said, same, shorter, change=change, form=form, put=text)
     for move in moves(ours, theirs, {id(one) for item in (*gone, *fresh) for one in _whole(item)}):
         yield from _undone(move, path, before, after)
 
@@ -276,6 +288,21 @@ def _held(new: Item, after: list[bytes]) -> bytes | None:
     told = indent + f"assert {ast.unparse(node.test)}\n".encode()
     without = changed(after, [(new.start, new.end, [told, *body])])
     return without if _tree(without) is not None else None
+
+
+_ALIKE_TEXT = (
+    "assert (lambda a, b: a is b or isinstance(a, list | tuple) and len(a) == len(b) and "
+    "all(map(lambda x, y: x is y, a, b)))({name}, {value})\n"
+)
+"""Holds two values to be the same object, or rows of the same objects. What can be read once only has no length."""
+
+
+def _held_alike(by_name: ast.Assign, other: Item, after: list[bytes]) -> bytes:
+    """The file where, before a statement, a name is held to be what its value gives there."""
+    indent = after[other.start][: other.node.col_offset]
+    told = _ALIKE_TEXT.format(name=ast.unparse(by_name.targets[0]), value=ast.unparse(by_name.value)).encode()
+    held = changed(after, [(other.start, other.start, [indent + told])])
+    return held if indent.isspace() and _tree(held) is not None else b""
 
 
 def _counts(test: ast.expr) -> bool:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from autofix.core.aligned import opcodes
 from autofix.verdict.parts.bare import GRAPH_WORDS, graph_call, plain
+from autofix.verdict.parts.branches import decided
 from autofix.verdict.parts.filled import fills
 from autofix.verdict.parts.options import old_side
 from autofix.verdict.parts.repeated import shape
@@ -50,10 +51,11 @@ def pieces(
         was = ast.unparse(change.was)
         yield change.now, (was if isinstance(change.was, ast.Starred) else f"({was})").encode(), same, alike
     whole: list[ast.AST] = [one.fresh for one in changed if one.fresh] if changed else [new]
+    known_choice = _chosen_already(ast.parse(before), ast.parse(after), new)
     kept = {id(inner) for node in ast.walk(new) if _keeps(node) or moved & fills(node) for inner in ast.walk(node)}
     for part in whole:
         for node in ast.walk(part):
-            if isinstance(node, ast.IfExp) and id(node) not in kept:
+            if isinstance(node, ast.IfExp) and id(node) not in kept and node is not known_choice:
                 side = old_side(node, (change.was for change in changed), options)
                 for one in (node.body, node.orelse) if side is None else (side,):
                     yield node, b"(" + _source(one, after) + b")", False, ""
@@ -65,6 +67,14 @@ def pieces(
             if id(node) in kept or ast.dump(node) in moved or (inner and ast.unparse(inner).split(".")[0] in modules):
                 continue
             yield node, b"(" + _source(inner, after) + b")" if inner else b"True", False, ""
+
+
+def _chosen_already(old: ast.Module, text: ast.Module, new: ast.stmt) -> ast.IfExp | None:
+    """The condition that gives a name its value, where the program decides by it between the same values, too."""
+    match new:
+        case ast.Assign([target], ast.IfExp() as value) if decided(old, text, value, target):
+            return value
+    return None
 
 
 def _layers(new: ast.AST, known: set[str], *, alone: bool) -> Iterator[tuple[ast.expr, ast.expr | None]]:

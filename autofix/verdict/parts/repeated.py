@@ -9,6 +9,7 @@ import itertools
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 
+from autofix.syntax.calls import Function
 from autofix.verdict.parts.bare import exact
 
 
@@ -62,6 +63,42 @@ def follows(names: Mapping[str, str], old: ast.stmt | None, new: ast.stmt | None
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
             node.id = names.get(node.id, node.id)
     return exact(other) == exact(new)
+
+
+def named(
+    old: ast.stmt | None, new: ast.stmt | None, fresh: Iterable[ast.stmt], tree: ast.AST
+) -> ast.Assign | None:  # fmt: skip
+    """The new assignment of an edit by which a statement reads by a name what it computed itself before; None if none.
+
+    `fresh` are the statements that only the new text has, which is `tree`. The name is bound once, in one function.
+    """
+    if old is None or new is None:
+        return None
+    scope = _scope(tree, new)
+    bound = _bound(scope)
+    for one in fresh:
+        match one:
+            case ast.Assign([ast.Name(name)], value) if bound[name] == 1 and _scope(tree, one) is scope:
+                if exact(_Named(name, value).visit(copy.deepcopy(new))) == exact(old):
+                    return one
+    return None
+
+
+def _scope(tree: ast.AST, inner: ast.stmt) -> ast.AST:
+    """The innermost function around a statement, or the module."""
+    around = [node for node in ast.walk(tree) if isinstance(node, Function)]
+    found = [node for node in around if node.lineno < inner.lineno <= (node.end_lineno or 0)]
+    return max(found, key=lambda node: node.lineno, default=tree)
+
+
+class _Named(ast.NodeTransformer):
+    """Puts a value in the place of its name."""
+
+    def __init__(self, name: str, value: ast.expr) -> None:
+        self._name, self._value = name, value
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return self._value if node.id == self._name and isinstance(node.ctx, ast.Load) else node
 
 
 def takes_over(old: ast.stmt | None, new: ast.stmt | None, moved: Collection[str]) -> bool:

@@ -6,12 +6,14 @@ An edit that somebody else made has a part that repairs nothing and changes noth
 without that part the script gets past the failure too, and trains the same. Where each of several parts can be left
 out, but not all of them together, they replace each other and count as needed. What is removed also counts as needed
 if the code as written trains otherwise without it: then the rest of the edit does instead what it did. A new condition
-that counts, and was true whenever it was asked, is not needed. A statement is brought back with what it needs, and a
-write that a cut took the place of (`h = h.detach()` for `h[done] = 0`) behind that cut. An argument that a call lost is
-given to it again; a new `where` is tried with either side alone, unless it fills in by the mask and with the value that
-an assignment did. What changes a statement in the same way as a part that is needed changes another, with other
-variables, is one with it; so is a new statement of the form of a needed one that shows where that one is left out, as
-`a.zero_grad()` beside `b.zero_grad()` where both optimizers have some of the parameters.
+that counts, and was true whenever it was asked, is not needed. A value that is chosen by a condition as the program
+chooses it itself, and a statement that reads by a new name the very object that it computed before, are no parts. A
+statement is brought back with what it needs, and a write that a cut took the place of (`h = h.detach()` for `h[done] =
+0`) behind that cut. An argument that a call lost is given to it again; a new `where` is tried with either side alone,
+unless it fills in by the mask and with the value that an assignment did. What changes a statement in the same way as a
+part that is needed changes another, with other variables, is one with it; so is a new statement of the form of a
+needed one that shows where that one is left out, as `a.zero_grad()` beside `b.zero_grad()` where both optimizers have
+some of the parameters.
 
 What moves (behind other statements, into a block, out of one) is put back. It is not needed where that does as well,
 and where the runs do not show what the moved statement does, or one that it passed: a clip that does not bind, a
@@ -164,6 +166,33 @@ CUT = "h = h.detach()"
 OTHER_WAY = "    scheduler.step()\n    optimizer.step()\n"
 BEHIND = CLIPPED.replace(CLIP, "") + CLIP
 
+CRITIC = """\
+real_too = False
+G, D = nn.Linear(2, 3), nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1))
+g_optimizer, d_optimizer = (torch.optim.SGD(net.parameters(), lr=0.1) for net in (G, D))
+for step in range(8):
+    real, fake = torch.randn(5, 3), G(torch.randn(5, 2))
+    if real_too:
+        score = D(fake) - D(real).mean()
+    else:
+        score = D(fake)
+    d_optimizer.zero_grad()
+    score.mean().backward(retain_graph=True)
+    d_optimizer.step()
+    g_optimizer.zero_grad()
+    (-score.mean()).backward()
+    g_optimizer.step()
+"""
+TRAIN_G = "    g_optimizer.zero_grad()"
+CHOSEN = "    score = D(fake) - D(real).mean() if real_too else D(fake)\n"
+DECIDED = CRITIC[CRITIC.index("    if") : CRITIC.index("    d_opt")]
+OWNED = MASKED.replace("net.parameters(), most", "[*net.parameters()], most")
+GIVEN_OWNED = OWNED[OWNED.index("    heat[:, 0]") : OWNED.index("    optimizer.step")]
+BY_NAME = f"{MASK}    owned = [*net.parameters()]\n" + GIVEN_OWNED.replace(ENDS, "").replace(
+    "([*net.parameters()], most)", "(owned, most)"
+)
+CLEARED = "optimizer.zero_grad()\n", "for p in owned:\n        p.grad = None\n"
+GIVEN_ONCE = GIVEN_OWNED.replace("[*net.parameters()]", "net.parameters()")
 BY_HAND = """\
 G, Q, rest = nn.Linear(3, 2), nn.Linear(2, 1), nn.Linear(2, 1)
 first = torch.optim.SGD(G.parameters(), lr=0.1)
@@ -210,6 +239,10 @@ class PartNotNeeded(Property):
         Example(TOTAL, START, START.replace("= 0\n", "= 0 if turn < 99 else 1\n").replace(GROWS, SUM)),
         Example(TOTAL, START, START.replace("total = 0", "total = None").replace(GROWS, SUM).replace(STEPPED, "")),
         Example(CHAIN, REST_OF_CHAIN, REST_OF_CHAIN.replace(BODY, IN_ROWS).replace(NORM, "")),
+        Example(CRITIC, TRAIN_G, CHOSEN.replace("D(real).mean()", "D(real.square()).mean()") + TRAIN_G),
+        Example(CRITIC, TRAIN_G, CHOSEN.replace("real_too", "step > 99") + TRAIN_G),
+        Example(MASKED, GIVEN_ONCE, BY_NAME.replace("[*net.parameters()]", "net.parameters()").replace(*CLEARED)),
+        Example(OWNED, GIVEN_OWNED, BY_NAME.replace("= [*net.parameters()]", "= [net.bias]")),
         Example(BY_HAND, FOR_EACH, BY_OWNERS + "    third.zero_grad()\n"),
         Example(CARRIED, ", h)", ", h.detach() * 0.5 ** max(0, step - 100))"),
         Example(BY_HAND, FOR_EACH, BY_OWNERS + "    scheduler.step()\n"),
@@ -217,6 +250,10 @@ class PartNotNeeded(Property):
     )
     silent = (
         Example(CARRIED, ", h)", ", h.detach())"),
+        Example(CRITIC, TRAIN_G, CHOSEN + TRAIN_G),
+        Example(CRITIC, TRAIN_G, DECIDED + TRAIN_G),
+        Example(OWNED, GIVEN_OWNED, BY_NAME.replace("owned", "mine")),
+        Example(OWNED, GIVEN_OWNED, BY_NAME),
         Example(BY_HAND, FOR_EACH, BY_OWNERS),
         Example(BY_HAND, FOR_EACH, MADE_ANEW),
         Example(SCHEDULED, FIRST, KEPT),
@@ -261,6 +298,8 @@ def _is_idle(evidence: Evidence, part: Part, other: wire.Trace) -> bool:
     """Whether nothing shows what a part is for; of a move, neither for what moved nor for what it passed."""
     if not _does_as_well(evidence, part, other):
         return False
+    if part.held and evidence.case.passed(evidence.left_of({**evidence.files, part.path: part.held})):
+        return False
     lacking = [{**evidence.files, part.path: text} for text in part.lacking]
     return not lacking or any(_does_as_well(evidence, part, evidence.left_of(files)) for files in lacking)
 
@@ -302,10 +341,15 @@ def _is_replaced(evidence: Evidence, part: Part, idle: Sequence[Part]) -> bool:
 def _is_for_another(evidence: Evidence, part: Part, idle: Sequence[Part]) -> bool:
     """Whether a changed statement is what another part asks for, which without it is not needed itself.
 
-    `total = None` for `total = 0` is for `x if total is None else total + x`: the runs show both, or neither.
+    `total = None` for `total = 0` is for `x if total is None else total + x`: the runs show both, or neither. A new
+    value that it reads is there for itself.
     """
     left = part.left_out(evidence.files)
-    others = [one for one in evidence.parts_of(left) or () if part.change and not any(map(one.same_as, idle))]
+    others = [
+        one
+        for one in evidence.parts_of(left) or ()
+        if part.change and part.reads.isdisjoint(one.binds) and not any(map(one.same_as, idle))
+    ]
     return any(_does_as_well(evidence, one, evidence.left_of(one.left_out(left))) for one in others)
 
 
