@@ -55,7 +55,7 @@ def propose(
             if known is None or candidate.rank < known.rank:
                 found[key] = candidate
     ordered = sorted(found.values(), key=lambda c: (c.rank, sum(len(e.text) + e.end - e.start for e in c.edits)))
-    best = {candidate.rules: candidate for candidate in reversed(ordered)}
+    best = {(candidate.rules, candidate.titles): candidate for candidate in reversed(ordered)}
     lighter = [one for candidate in best.values() for one in _without_keeping(candidate, base)]
     return [*lighter, *ordered][:_MOST], notes
 
