@@ -31,7 +31,7 @@ _NO_WRITE = ("requires_grad_", "retain_grad_")
 @functools.lru_cache(maxsize=1024)
 def name_of(func: Any) -> str:
     """The public name of a torch function, such as `torch.Tensor.add_`; torch itself takes long to find it."""
-    named = "torch.Tensor.data.__get__" if func == _DATA else resolve_name(func)
+    named = "torch.Tensor.data.__get__" if func in (_DATA, torch.Tensor.data.__get__) else resolve_name(func)
     return named or f"{getattr(func, '__module__', '') or 'torch'}.{getattr(func, '__name__', '')}"
 
 
