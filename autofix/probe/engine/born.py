@@ -13,6 +13,7 @@ import torch
 from ..program.expressions import is_at, parsed
 from ..program.frames import Frames, Raw
 from ..wire import Frame
+from . import caller
 from .names import Names
 from .remembered import Remembered
 from .taps import Listener, Taps
@@ -61,7 +62,9 @@ class Unreachable(Listener):
         return {"facts": tuple(self._frames.fact("unreachable", raw) for _, raw in found if raw)}
 
     def _keep(self, parameter: torch.Tensor) -> None:
-        if not self._taps.calls:
+        """Those that the program makes by its own hand: a layer that is let go of may have been a fixed projection."""
+        by = caller.frame()
+        if not self._taps.calls and by is not None and self._frames.owns(by.f_code):
             self._made.keep(parameter, self._frames.here())
 
 

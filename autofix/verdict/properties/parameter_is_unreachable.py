@@ -4,7 +4,8 @@
 
 A parameter that was made before training began gets a gradient in the code as written, and no variable, module or
 optimizer has it: only the graph of what was computed from it does, as in `self.scale = torch.exp(nn.Parameter(…))`. The
-edit keeps it so. This is not said of a parameter that the program holds, as one that is frozen or updated by hand.
+edit keeps it so. This is not said of a parameter that the program holds, as one that is frozen or updated by hand, nor
+of those of a layer that was let go of: that may be a fixed projection.
 
 ## Why it matters
 
@@ -61,6 +62,7 @@ BY_HAND = FACTORS.replace("users,", "raw = nn.Parameter(torch.randn(6, 3))\nuser
     "factor(6, 3),", "raw.tanh(),"
 )
 BY_HAND = BY_HAND.replace("    optimizer.step()\n", "    optimizer.step()\n    raw.data -= 0.1 * raw.grad\n")
+LAYER = FACTORS.replace("nn.Parameter(torch.randn(*shape)).tanh()", "nn.Linear(4, shape[1])(torch.ones(shape[0], 4))")
 OFF = ("users.sum(1)", "users.detach().sum(1)")
 
 
@@ -69,7 +71,7 @@ class ParameterIsUnreachable(Property):
     runs = ("edited", "letter")
     sentence = "the parameter that is made here gets a gradient, and nothing holds it: no optimizer can ever train it"
     raises = (Example(KERNEL, *KEEP), Example(KERNEL, *CUT), Example(FACTORS, *KEEP))
-    silent = (Example(HELD, *KEEP), Example(TENSOR, *OFF), Example(BY_HAND, *KEEP))
+    silent = (Example(HELD, *KEEP), Example(TENSOR, *OFF), Example(BY_HAND, *KEEP), Example(LAYER, *OFF))
 
     def find(self, evidence: Evidence) -> Finding | None:
         if not evidence.assessment.effect.keeps_gradients:
