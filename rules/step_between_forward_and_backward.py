@@ -233,7 +233,7 @@ for i in range(4):
                     yield from self._later(scene)
                 if write.optimizer >= 0 or any("backward" in calls.method(one) for one in scene.before):
                     yield from self._again(scene, attached=one_is_left_out)
-                yield from self._step(scene, steps, sources)
+                yield from self._step(scene, steps, sources, trained=write.optimizer in diagnosis.failure.concerned)
         for later, edits in enumerate(postponing.updates(diagnosis, sources)):
             yield self.propose(edits, WHY_STEP, title=POSTPONE, tier=Tier.AGAIN, later=2 + later)
 
@@ -298,8 +298,13 @@ for i in range(4):
             title += ", with the graph of what goes in" if without else ""
             yield self.propose(edits, WHY_CUT if cut else WHY_AGAIN, title=title, tier=Tier.AGAIN, later=later)
 
-    def _step(self, scene: Scene, steps: set[ast.AST | None], sources: Sources) -> Iterator[Proposal]:
-        """The step, or the whole update that it ends, behind the backward or the update that this one belongs to."""
+    def _step(
+        self, scene: Scene, steps: set[ast.AST | None], sources: Sources, *, trained: bool
+    ) -> Iterator[Proposal]:  # fmt: skip
+        """The step, or the whole update that it ends, behind the backward or the update that this one belongs to.
+
+        `trained`: that backward leaves gradient in what the step updates, which the step would then use.
+        """
         first = last = scene.block.index(scene.step)
         small = last + 1 - len(blocks.with_clipping(scene.block, scene.step))
         while first and all(map(vocabulary.leads_to_step, calls.methods(scene.block[first - 1]))):
@@ -315,7 +320,7 @@ for i in range(4):
         pairs.setdefault((tuple(whole), scene.end), "Make this update after the later one")
         # One forward for both losses would be run a second time for the later one alone.
         given = names.bound_by(names.forward(scene.made, scene.before[1:]))
-        tier = self.tier if names.meets(given, names.read_by(whole)) else Tier.AGAIN
+        tier = self.tier if not trained and names.meets(given, names.read_by(whole)) else Tier.AGAIN
         with suppress(Declined):
             for (moved, anchor), title in pairs.items():
                 edits = move_after(scene.source, moved, anchor)
