@@ -1,0 +1,30 @@
+"""Arrays of quantum gates; angles are in half turns."""
+import math
+
+import torch
+
+
+class Rx:
+    def __init__(self, phase):
+        self.phase = phase
+
+    @property
+    def array(self):
+        half = math.pi * self.phase
+        sin, cos = torch.sin(half), torch.cos(half)
+        return torch.as_tensor([[cos, -1j * sin], [-1j * sin, cos]]).requires_grad_()
+
+
+class Ry:
+    def __init__(self, phase):
+        self.phase = phase
+
+    @property
+    def array(self):
+        half = math.pi * self.phase
+        sin, cos = torch.sin(half), torch.cos(half)
+        return torch.as_tensor([[cos, -sin], [sin, cos]]).to(torch.complex64).requires_grad_()
+
+
+class CZ:
+    array = torch.diag(torch.tensor([1, 1, 1, -1], dtype=torch.complex64))

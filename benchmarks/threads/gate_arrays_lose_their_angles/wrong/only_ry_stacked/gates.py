@@ -1,0 +1,30 @@
+"""Arrays of quantum gates; angles are in half turns."""
+import math
+
+import torch
+
+
+class Rx:
+    def __init__(self, phase):
+        self.phase = phase
+
+    @property
+    def array(self):
+        half = math.pi * self.phase
+        sin, cos = torch.sin(half), torch.cos(half)
+        return torch.as_tensor([[cos, -1j * sin], [-1j * sin, cos]])
+
+
+class Ry:
+    def __init__(self, phase):
+        self.phase = phase
+
+    @property
+    def array(self):
+        half = math.pi * self.phase
+        sin, cos = torch.sin(half), torch.cos(half)
+        return torch.stack([torch.stack([cos, -sin]), torch.stack([sin, cos])]).to(torch.complex64)
+
+
+class CZ:
+    array = torch.diag(torch.tensor([1, 1, 1, -1], dtype=torch.complex64))
