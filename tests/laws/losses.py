@@ -300,7 +300,9 @@ PROGRAMS = (
     VALUED,
     VALUED.mutated("its weight has a minimum in the value", ("weight = advantage", "weight = advantage.square()")),
     VALUED.mutated(
-        "its weight is normalised", ("= advantage\n", "= (advantage - advantage.mean()) / advantage.std()\n")
+        "its weight is normalised",
+        ("= advantage\n", "= (advantage - advantage.mean()) / advantage.std()\n"),
+        right=("cut the actor's",),
     ),
     VALUED.mutated("its weight is clamped", ("= advantage\n", "= advantage.clamp(-0.5, 0.5)\n")),
     VALUED.mutated(
@@ -314,7 +316,9 @@ PROGRAMS = (
         ("both = ", "critic.hidden = actor.hidden\nboth = "),
     ),
     VALUED.mutated(
-        "the value is a sum by hand", ("critic(seen).squeeze(-1)", "(seen @ critic.hidden.weight.t()).sum(1)")
+        "the value is a sum by hand",
+        ("critic(seen).squeeze(-1)", "(seen @ critic.hidden.weight.t()).sum(1)"),
+        right=("cut the actor's",),
     ),
     DEPENDENCE,
     DEPENDENCE.mutated("it is a player's loss beside a drift", ("F.relu(1 + z.square().mean())", "-T(z).mean()")),
