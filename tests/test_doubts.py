@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from sampled import one_in
 from scripts import Script, Scripts, properties
-from training import added
+from training import added, repair, written
 
 from autofix.core.model import Applicability, Effect, Verdict
+from autofix.experiments.client import Probe
 
 pytestmark = pytest.mark.torch
 
@@ -213,3 +216,27 @@ def test_a_write_to_what_a_function_of_ones_own_gave_keeps_its_backward(
 ) -> None:
     changes = [("Reverse.apply(body(torch.randn(8, 4)))", given), ("turned *= 0.5", "turned = turned * 0.5")]
     assert (script(REVERSED).verdict(*changes).applicability is Applicability.SAFE) == safe
+
+
+def test_a_parameter_that_another_file_holds_is_none_that_nothing_holds(
+    probe: Probe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    shared = "import torch\nraw = torch.nn.Parameter(torch.zeros(3))\ndef scale():\n    return {}.exp()\n"
+    train = """\
+import torch, shared
+net = torch.nn.Linear(3, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+scale = shared.scale()
+for _ in range(4):
+    loss = (net(torch.randn(8, 3) * scale) - 1).square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
+    found = {}
+    for raw in ("raw", "torch.nn.Parameter(torch.zeros(3))"):
+        written(tmp_path, {"shared.py": shared.format(raw), "train.py": train})
+        fix = repair(probe, "train.py", select=["AG201"]).fixes[0]
+        found[raw] = "parameter-is-unreachable" in {one.property for one in fix.verdict.findings}
+    assert list(found.values()) == [False, True]

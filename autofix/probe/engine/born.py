@@ -56,8 +56,8 @@ class Unreachable(Listener):
         lone = [one for one in lone if not self._names.name(one, "")]
         if lone:
             modules = (one for one in gc.get_objects() if issubclass(type(one), torch.nn.Module))
-            registered = {id(one) for module in modules for one in module._parameters.values()}
-            lone = [one for one in lone if id(one) not in registered]
+            held = self._names.of_files() | {id(one) for module in modules for one in module._parameters.values()}
+            lone = [one for one in lone if id(one) not in held]
         found = ((one, self._made.of(one)) for one in lone)
         return {"facts": tuple(self._frames.fact("unreachable", raw) for _, raw in found if raw)}
 

@@ -113,6 +113,12 @@ class Names:
         found = {name: t for name, t in self._tensors(self._lasting()) if id(t) not in owned}
         return {name: t for name, t in found.items() if name in self._first}
 
+    def of_files(self) -> set[int]:
+        """The ids of the tensors that the global variables of the user's files lead to, also of those not running."""
+        files = [one for one in list(sys.modules.values()) if self._frames.owned(getattr(one, "__file__", None) or "")]
+        roots = [(name, value) for one in files for name, value in vars(one).items() if not name.startswith("__")]
+        return {id(tensor) for _, tensor in self._tensors(roots)}
+
     def _lasting(self) -> list[tuple[str, Any]]:
         """The containers that were found, but for those that each pass makes anew: a batch is no state."""
         return [pair for pair in self._roots.values() if pair[0] not in self._rebuilt]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 from typing import Any
 
@@ -140,12 +141,12 @@ def _goes_on(func: Any, args: Any, target: torch.Tensor, leaf: torch.Tensor) -> 
     name, value = short_name(name_of(func)), args[-1]
     if name not in _WHOLE or not isinstance(value, torch.Tensor) or graph.is_leaf(value):
         return 0.0
-    with quiet():
+    with quiet(), contextlib.suppress(RuntimeError):  # what it was made of may have no derivative any more
         moved = value.detach() - (target[args[1]] if name == "__setitem__" else target).detach()
         if moved.shape != value.shape or not moved.any():
             return 0.0
         (sent,) = torch._C._ImperativeEngine().run_backward(
-            (value,), (moved,), True, False, (leaf,), allow_unreachable=True, accumulate_grad=False
+            (value,), (moved.to(value.dtype),), True, False, (leaf,), allow_unreachable=True, accumulate_grad=False
         )
         if sent is None:
             return 0.0
@@ -153,6 +154,7 @@ def _goes_on(func: Any, args: Any, target: torch.Tensor, leaf: torch.Tensor) -> 
             sent = sent.as_strided(target.size(), target.stride(), target.storage_offset())
         again = sent[args[1]] if name == "__setitem__" else sent
         return float(again.norm() / moved.norm())
+    return 0.0
 
 
 def _made_of(func: Any, args: Any, leaf: torch.Tensor) -> bool:
