@@ -122,7 +122,8 @@ class Run(State):
 
         asked, heard = self.request, self.taps.listeners
         uses = Uses(self.frames, self.names, self.taps)
-        heard += [uses, Hooks(self.frames), GrowingLosses(self.frames)]
+        hooks = Hooks(self.frames, self.names, self.witness)
+        heard += [uses, hooks, GrowingLosses(self.frames)]
         heard.append(Unreachable(self.frames, self.taps, self.names))
         self._arm_comparisons()
         if asked.mode == "reference" and asked.watch_origins:
@@ -132,7 +133,7 @@ class Run(State):
         if asked.mode == "reference":
             from .reference import arming
 
-            arming.arm(self, uses)
+            arming.arm(self, uses, hooks)
         else:
             from .instruments.kept import KeptGraphs
 

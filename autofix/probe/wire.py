@@ -535,11 +535,24 @@ class Hook:
     """A function of the program's that is a hook of modules, or of a tensor: how often it was due before each step.
 
     Of modules: how often one was called that has it. `calls` has no more than the last step behind which it was due.
+    `sums`: of a tensor's, before each of the first steps, the sum of the sketches of what it was given. `kept`: a
+    function that has the gradients of results kept.
     """
 
     name: str
     stack: Stack
     tensor: bool
+    calls: tuple[int, ...]
+    sums: tuple[tuple[float, ...], ...] = ()
+    kept: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluated:
+    """A module that was called in evaluation mode: by the name of its first tensor; how often before each step."""
+
+    name: str
+    stack: Stack
     calls: tuple[int, ...]
 
 
@@ -595,6 +608,7 @@ class Trace:
     courses: tuple[Held, ...] = ()  # parameters and buffers where something used them: first, and after writes by hand
     held: tuple[Held, ...] = ()  # other state, at each step; only where asked for
     hooks: tuple[Hook, ...] = ()
+    evaluated: tuple[Evaluated, ...] = ()
     facts: tuple[Fact, ...] = ()
     silent: tuple[Fact, ...] = ()
     books: Books | None = None  # only of an audit

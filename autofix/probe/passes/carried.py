@@ -49,6 +49,8 @@ class Carried(Listener):
         self._once = once and sources is not None
         self._older: set[int] = set()
         self._cut = cut
+        self.cut_before = -1
+        """The age before which the backward that goes on is cut off."""
         self.shared: set[int] = set()
         self._sources = sources
         self.alone = self.added = True
@@ -142,9 +144,14 @@ class Carried(Listener):
                 self._drawn = self._drawn or evaluated or self._sources.drawn_before(mark, shared, fresh)
                 self._collected = self._collected and self._anew and (evaluated or self._sources.drawn(shared, fresh))
         if self._cut:
+            self.cut_before = mark
             call.cleanups.extend(node.register_prehook(graph.zeros).remove for node in old)
+            call.cleanups.append(self._cut_ended)
         else:
             self._targets.watch(call, old, fresh)
+
+    def _cut_ended(self) -> None:
+        self.cut_before = -1
 
     def _crossed(self, call: Call, mark: int) -> int:
         """Where a recurrence came through another site's backward and a step after the pass began; else `mark`."""

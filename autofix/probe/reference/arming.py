@@ -8,6 +8,7 @@ from ..arrays.follow import Follow
 from ..engine import functions
 from ..engine.sources import DataSources
 from ..instruments.aims import Aims
+from ..instruments.hooks import Hooks
 from ..instruments.outputs import Outputs
 from ..instruments.state import State
 from ..instruments.uses import Uses
@@ -35,7 +36,7 @@ from .stepped_constants import SteppedConstants
 from .switched_off import SwitchedOff
 
 
-def arm(run: State, uses: Uses) -> None:
+def arm(run: State, uses: Uses, hooks: Hooks) -> None:
     """Put in place what makes a run a reference: in the order in which each is to hear of what happens."""
     asked, heard = run.request, run.taps.listeners
     replaced.single_views()
@@ -48,6 +49,7 @@ def arm(run: State, uses: Uses) -> None:
         heard.append(run.modes.enter_context(PlainDerivatives(run.frames, run.taps)))
         heard.append(AimedAt(run.frames, run.taps, run.modes.enter_context(Aims(run.frames)), sources))
     carried = Carried(run.frames, run.names, asked.truncated, sources, once=asked.once)
+    hooks.cut_before = lambda: carried.cut_before
     heard += [HandedOn(carried, asked.handed), KeepGraphs(), Evaluations(run.frames), carried]
     heard += [sources, SteppedConstants(run.frames, run.taps, sources)] if sources is not None else []
     off = _arm_cuts(run)

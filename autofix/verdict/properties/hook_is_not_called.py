@@ -2,13 +2,12 @@
 
 ## What it finds
 
-The program has a hook of its own on a module or on a tensor, and the edit goes past it: `net.forward(x)`, a call of
-each layer or `F.linear(h, last.weight)` in place of `net(x)`, another tensor in place of the one with the hook. In the
-edited run it is never called; or the module that has it is called less often, from step to step. This is not said
+The program has a hook of its own on a module, and the edit goes past it: `net.forward(x)`, a call of each layer or
+`F.linear(h, last.weight)` in place of `net(x)`. In the edited run it is never called; or the module that has it is
+called less often, from step to step. This is not said
 
 - where the edit takes out what registers a hook, or registers it in another way;
-- where a module is called as often, only later;
-- where gradients come to a hook at once and not in parts, as those of a sum of losses do.
+- where a module is called as often, only later.
 
 ## Why it matters
 
@@ -18,14 +17,10 @@ the same without it.
 
 from __future__ import annotations
 
-import ast
-from collections import Counter
-from pathlib import Path
-
 from autofix.core.model import Finding
 from autofix.probe import wire
-from autofix.syntax.sources import parsed
 from autofix.verdict.evidence import Evidence
+from autofix.verdict.hooked import lets_go
 from autofix.verdict.property import Example, Property
 
 LAYERS = """\
@@ -67,19 +62,6 @@ FORWARD = (
     loss, second = (net.forward(x) - 1).square().mean(), (net.forward(x) + 1).square().mean()
 """,
 )
-STATE = """\
-cell, head = nn.GRUCell(3, 4), nn.Linear(4, 1)
-optimizer = torch.optim.SGD([*cell.parameters(), *head.parameters()], lr=0.05)
-h = torch.zeros(5, 4)
-seen = []
-for _ in range(5):
-    h = cell(torch.randn(5, 3), h)
-    h.register_hook(lambda sent: seen.append(sent.norm()))
-    loss = (head(h) - 1).square().mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
-"""
 
 
 class HookIsNotCalled(Property):
@@ -91,20 +73,17 @@ class HookIsNotCalled(Property):
         Example(TWICE, *SUM),
         Example(TWICE, *ANEW),
         Example(BACK, *SUM),
-        Example(STATE, "    h = cell(torch.randn(5, 3), h)\n", "    h = cell(torch.randn(5, 3), h.detach())\n"),
     )
 
     def find(self, evidence: Evidence) -> Finding | None:
         if not evidence.assessment.effect.keeps_gradients:
             return None
         code, edited = evidence.followed, evidence.edited
-        left = {(hook.name, hook.tensor): hook.calls for hook in edited.hooks}
-        for hook in code.hooks:
-            calls = left.get((hook.name, hook.tensor), ())
+        left = {hook.name: hook.calls for hook in edited.hooks if not hook.tensor}
+        for hook in (one for one in code.hooks if not one.tensor):
+            calls = left.get(hook.name, ())
             never = not any(calls) and any(hook.calls[: len(edited.whole_steps) + 1])
-            if (never or (not hook.tensor and _falls_behind(code, hook.calls, edited, calls))) and not _lets_go(
-                evidence
-            ):
+            if (never or _falls_behind(code, hook.calls, edited, calls)) and not lets_go(evidence):
                 how = "never called" if never else "called less often"
                 return self.found(hook.stack, hook=hook.name, how=how)
         return None
@@ -124,15 +103,3 @@ def _so_far(run: wire.Trace, index: int, calls: tuple[int, ...]) -> list[int]:
     """How many calls there were before each step of an optimizer."""
     mine = (place for place, step in enumerate(run.whole_steps) if step.optimizer == index)
     return [sum(calls[: place + 1]) for place in mine]
-
-
-def _lets_go(evidence: Evidence) -> bool:
-    """Whether the edit takes out what registers a hook, or registers it in another way: that is done on purpose."""
-    old = (evidence.case.pool.target.read(path) for path in evidence.files)
-    pairs = zip(old, evidence.files.items(), strict=True)
-    return any(_registered(path, was) - _registered(path, new) for was, (path, new) in pairs)
-
-
-def _registered(path: Path, data: bytes) -> Counter[str]:
-    names = (node.attr for node in ast.walk(parsed(path, data).tree) if isinstance(node, ast.Attribute))
-    return Counter(name for name in names if name.startswith("register_") and name.endswith("hook"))

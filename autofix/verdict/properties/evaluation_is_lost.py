@@ -1,0 +1,61 @@
+"""A module is no longer called in evaluation mode
+
+## What it finds
+
+The code calls a module in evaluation mode (`net.eval()`), and in the edited run that module is never in it: the edit
+drops the switch, or switches to training before the call.
+
+## Why it matters
+
+A score, or a choice of the best state, is then of outputs from which dropout takes a part, or of statistics of the
+batch. Where no gradient comes from it, no parameter shows that.
+"""
+
+from __future__ import annotations
+
+from autofix.core.model import Finding
+from autofix.verdict.evidence import Evidence
+from autofix.verdict.property import Example, Property
+
+SCORED = """\
+net, head = nn.Sequential(nn.Linear(4, 6), nn.Tanh(), nn.Dropout(0.3)), nn.Linear(6, 1)
+optimizer = torch.optim.SGD([*net.parameters(), *head.parameters()], lr=0.05)
+best = 1e9
+for number in range(6):
+    x = torch.randn(8, 4)
+    shown = net(x)
+    first, second = (head(shown) - 1).square().mean(), shown.square().mean()
+    optimizer.zero_grad()
+    first.backward()
+    second.backward()
+    optimizer.step()
+    net.eval()
+    with torch.no_grad():
+        best = min(best, head(net(x)).square().mean().item())
+    net.train()
+"""
+RETAINED = "first.backward()", "first.backward(retain_graph=True)"
+SUM = "    first.backward()\n    second.backward()\n", "    (first + second).backward()\n"
+STEPPED = f"{SUM[0]}    optimizer.step()\n"
+DROPPED = f"{STEPPED}    net.eval()\n", f"{SUM[1]}    optimizer.step()\n"
+TRAINED = f"{STEPPED}    net.eval()\n", f"{SUM[1]}    optimizer.step()\n    net.train()\n"
+
+
+class EvaluationIsLost(Property):
+    name = "evaluation-is-lost"
+    runs = ("edited", "followed")
+    sentence = "the module of `{name}` is called in evaluation mode here, and in the edited run it never is"
+    raises = (Example(SCORED, *DROPPED), Example(SCORED, *TRAINED))
+    silent = (
+        Example(SCORED, *RETAINED),
+        Example(SCORED, *SUM),
+        Example(SCORED.replace("    net.train()\n", "    net.train()\n    net.eval()\n    net.train()\n"), *SUM),
+    )
+
+    def find(self, evidence: Evidence) -> Finding | None:
+        code, edited = evidence.followed, evidence.edited
+        if not evidence.assessment.effect.keeps_gradients:
+            return None
+        left, reached = {one.name for one in edited.evaluated}, len(edited.whole_steps)
+        lost = (one for one in code.evaluated if one.name not in left and any(one.calls[:reached]))
+        return next((self.found(one.stack, name=one.name) for one in lost), None)

@@ -1,0 +1,137 @@
+"""A hook of a tensor gets another gradient
+
+## What it finds
+
+The program looks at the gradient of a result by a hook of its own (`features.register_hook`), or has it kept
+(`features.retain_grad()`), and the edit sends it another one, or none: one of two losses that go through these
+features is cut off, or takes features that are computed anew. The sums of what comes between two steps are compared,
+with every step undone. So this is not said
+
+- where gradients come at once and not in parts, as those of a sum of losses do;
+- where they come a step later;
+- where the edit takes out what registers the hook, or keeps the gradient of a leaf instead.
+
+## Why it matters
+
+What parameters learn may be the same without it: of features that no parameter is behind, or that both losses have of
+their own. But a saliency map, a score by which something is pruned, or what is logged, is then that of one loss alone.
+"""
+
+from __future__ import annotations
+
+from autofix.core.model import Finding, Treatment
+from autofix.experiments.sketches import norm
+from autofix.probe import wire
+from autofix.verdict.evidence import Evidence
+from autofix.verdict.hooked import lets_go
+from autofix.verdict.property import Example, Property
+
+_SAME = 1e-3
+"""By how much sums may differ, beside the sizes of what they are made of."""
+
+HEADS = """\
+body = nn.Sequential(nn.Linear(4, 6), nn.Tanh())
+one, two = nn.Linear(6, 1), nn.Linear(6, 1)
+optimizer = torch.optim.SGD([*one.parameters(), *two.parameters()], lr=0.05)
+seen = 0
+def note(gradient):
+    global seen
+    seen += gradient.norm().item()
+for _ in range(5):
+    x = torch.randn(8, 4)
+    shown = body(x)
+    WATCHED
+    first, second = (one(shown) - 1).square().mean(), two(shown).square().mean()
+    optimizer.zero_grad()
+    first.backward()
+    second.backward()
+    LOOKED
+    optimizer.step()
+"""
+HOOKED = HEADS.replace("WATCHED", "shown.register_hook(note)").replace("LOOKED", "pass")
+KEPT = HEADS.replace("WATCHED", "shown.retain_grad()").replace("LOOKED", "seen += shown.grad.norm().item()")
+CUT, ANEW = ("two(shown)", "two(shown.detach())"), ("two(shown)", "two(body(x))")
+RETAINED = "first.backward()", "first.backward(retain_graph=True)"
+SUM = "    first.backward()\n    second.backward()\n", "    (first + second).backward()\n"
+STATE = """\
+cell, head = nn.GRUCell(3, 4), nn.Linear(4, 1)
+optimizer = torch.optim.SGD([*cell.parameters(), *head.parameters()], lr=0.05)
+h = torch.zeros(5, 4)
+seen = 0
+def note(gradient):
+    global seen
+    seen += gradient.norm().item()
+for _ in range(5):
+    h = cell(torch.randn(5, 3), h)
+    WATCHED
+    loss = (head(h) - 1).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+CARRIED = "    h = cell(torch.randn(5, 3), h)\n", "    h = cell(torch.randn(5, 3), h.detach())\n"
+
+
+class HookGetsAnotherGradient(Property):
+    name = "hook-gets-another-gradient"
+    runs = ("edited", "followed", "edited_frozen")
+    sentence = "`{hook}` gets {what} in the edited run"
+    raises = (Example(HOOKED, *CUT), Example(HOOKED, *ANEW), Example(KEPT, *CUT), Example(KEPT, *ANEW))
+    silent = (
+        Example(HOOKED, *RETAINED),
+        Example(HOOKED, *SUM),
+        Example(KEPT, *RETAINED),
+        Example(KEPT, *SUM),
+        Example(STATE.replace("WATCHED", "h.register_hook(note)"), *CARRIED),
+        Example(STATE.replace("WATCHED", "h.retain_grad()"), *CARRIED),
+    )
+
+    def find(self, evidence: Evidence) -> Finding | None:
+        found = evidence.assessment
+        if not found.effect.keeps_gradients or not (apart := _apart(evidence.followed, evidence.edited)):
+            return None
+        reading = found.reading or evidence.code
+        still = _apart(evidence.of(reading, Treatment.FROZEN), evidence.edited_frozen)
+        named = {hook.name for hook in apart}
+        hook = next((one for one in still if one.name in named and not lets_go(evidence, kept=one.kept)), None)
+        if hook is None:
+            return None
+        gone = not any(one.name == hook.name for one in evidence.edited.hooks if one.tensor)
+        return self.found(
+            hook.stack, hook=hook.name.removesuffix(" of <module>"), what="no gradient" if gone else "another gradient"
+        )
+
+
+def _apart(code: wire.Trace, edited: wire.Trace) -> list[wire.Hook]:
+    """The hooks of tensors that are given something else in all, also if that came a step sooner or later."""
+    other = {hook.name: hook.sums for hook in edited.hooks if hook.tensor}
+    steps = min(len(code.whole_steps), len(edited.whole_steps))
+    return [
+        hook
+        for hook in code.hooks
+        if hook.tensor and not _same(_running(hook.sums[:steps]), _running(other.get(hook.name, ())[:steps]))
+    ]
+
+
+def _running(sums: tuple[tuple[float, ...], ...]) -> list[tuple[float, ...]]:
+    """The sum of all so far, after each step."""
+    found: list[tuple[float, ...]] = []
+    for one in sums:
+        before = found[-1] if found else ()
+        found.append(tuple(a + b for a, b in zip(before, one, strict=True)) if before and one else one or before)
+    return found
+
+
+def _same(want: list[tuple[float, ...]], have: list[tuple[float, ...]]) -> bool:
+    return any(
+        all(_close(*pair) for pair in zip(want[a:], have[b:], strict=False))
+        for a, b in ((0, 0), (0, 1), (1, 0))
+        if (want[a:] and have[b:]) or not (want or have)
+    )
+
+
+def _close(want: tuple[float, ...], have: tuple[float, ...]) -> bool:
+    """Whether two sums are the same: their projections, as the norms are those of the parts."""
+    least = _SAME * max(norm(want), norm(have))
+    none = (0.0,) * max(len(want), len(have))
+    return all(abs(a - b) <= least for a, b in zip((want or none)[1:], (have or none)[1:], strict=True))
