@@ -122,7 +122,7 @@ class Run(State):
 
         asked, heard = self.request, self.taps.listeners
         uses = Uses(self.frames, self.names, self.taps)
-        hooks = Hooks(self.frames, self.names, self.witness)
+        hooks = Hooks(self.frames, self.taps, self.names, self.witness)
         heard += [uses, hooks, GrowingLosses(self.frames)]
         heard.append(Unreachable(self.frames, self.taps, self.names))
         self._arm_comparisons()

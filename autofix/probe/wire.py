@@ -536,7 +536,7 @@ class Hook:
 
     Of modules: how often one was called that has it. `calls` has no more than the last step behind which it was due.
     `sums`: of a tensor's, before each of the first steps, the sum of the sketches of what it was given. `kept`: a
-    function that has the gradients of results kept.
+    function that has the gradients of results kept; without a name, those of all leaves that no optimizer owns.
     """
 
     name: str

@@ -16,7 +16,8 @@ import torch
 from .. import wire
 from ..engine import graph
 from ..engine.names import Names
-from ..engine.taps import Listener
+from ..engine.remembered import Remembered
+from ..engine.taps import Call, Listener, Taps
 from ..program.frames import Frames, Raw
 from .witness import Witness
 
@@ -41,11 +42,16 @@ class Hooks(Listener):
     gradient (`retain_grad`) is as one with a hook, by the function that has it kept.
     """
 
-    def __init__(self, frames: Frames, names: Names, witness: Witness) -> None:
-        self._frames, self._names, self._witness = frames, names, witness
+    def __init__(self, frames: Frames, taps: Taps, names: Names, witness: Witness) -> None:
+        self._frames, self._taps, self._names, self._witness = frames, taps, names, witness
         self._steps = 0
         self._due: dict[tuple[CodeType, bool, bool], _Due] = {}
         self._counting = False
+        self._plain = torch.Tensor.register_hook
+        self._inputs = Remembered[int]()
+        """The leaves that no optimizer owns and that are looked at."""
+        self._of_inputs: Raw = ()
+        self._inputs_due = _Due()
         self.cut_before: Callable[[], int] = lambda: -1
         """The age before which this run sends no gradient on: what is older has none that its hooks might get."""
         self._evaluated = weakref.WeakKeyDictionary[torch.nn.Module, tuple[Raw, list[int]]]()
@@ -55,43 +61,57 @@ class Hooks(Listener):
         self._watch_kept()
 
     def _watch_hooks(self) -> None:
-        plain = torch.Tensor.register_hook
-
-        @functools.wraps(plain)
+        @functools.wraps(self._plain)
         def register_hook(tensor: torch.Tensor, hook: Callable[..., Any]) -> Any:
             code = _code(hook)
             if self._counting or code is None or not self._frames.owns(code):
-                return plain(tensor, hook)
+                return self._plain(tensor, hook)
             age, key = _age(tensor), (code, True, False)
-
-            def called(gradient: torch.Tensor) -> Any:
-                return hook(gradient) if self._given(key, age, gradient) else None
-
-            self._counting = True  # where a mode hears of it, it comes here once more
-            try:
-                return plain(tensor, called)
-            finally:
-                self._counting = False
+            return self._hooked(tensor, lambda sent: hook(sent) if self._given(key, age, sent) else None)
 
         torch.Tensor.register_hook = register_hook
 
     def _watch_kept(self) -> None:
-        plain, hooked = torch.Tensor.retain_grad, torch.Tensor.register_hook
+        plain = torch.Tensor.retain_grad
 
         @functools.wraps(plain)
         def retain_grad(tensor: torch.Tensor) -> None:
             code, known = sys._getframe(1).f_code, graph.is_leaf(tensor) or tensor.retains_grad
             plain(tensor)
-            if self._counting or known or not tensor.requires_grad or not self._frames.owns(code):
-                return
-            age, key = _age(tensor), (code, True, True)
-            self._counting = True
-            try:
-                hooked(tensor, lambda gradient: self._given(key, age, gradient) and None)
-            finally:
-                self._counting = False
+            if not (self._counting or known or not tensor.requires_grad) and self._frames.owns(code):
+                age, key = _age(tensor), (code, True, True)
+                self._hooked(tensor, lambda sent: self._given(key, age, sent) and None)
 
         torch.Tensor.retain_grad = retain_grad
+
+    def backward(self, call: Call) -> None:
+        if not call.accumulate or self._steps >= _SKETCHED:
+            return
+        owned = set().union(*self._taps.owned)
+        for leaf in graph.leaves(graph.walk(call.roots)):
+            if not (leaf in self._inputs or id(leaf) in owned or isinstance(leaf, torch.nn.Parameter)):
+                self._inputs.keep(leaf, self._steps)
+                self._look_at(leaf)
+
+    def _look_at(self, leaf: torch.Tensor) -> None:
+        """Sum up what an input gets before the next step: what lasts longer may be stepped by hand."""
+        since = self._steps
+
+        def called(gradient: torch.Tensor) -> None:
+            call = self._taps.current
+            if call is not None and call.accumulate and self._steps == since:
+                self._of_inputs = self._of_inputs or call.stack
+                self._add_up(self._inputs_due, gradient)
+
+        self._hooked(leaf, called)
+
+    def _hooked(self, tensor: torch.Tensor, hook: Callable[[torch.Tensor], Any]) -> Any:
+        """Give a tensor a hook, past those of the program."""
+        self._counting = True  # where a mode hears of it, it comes here once more
+        try:
+            return self._plain(tensor, hook)
+        finally:
+            self._counting = False
 
     def step_done(self, index: int, optimizer: torch.optim.Optimizer) -> None:
         self._steps += 1
@@ -105,11 +125,12 @@ class Hooks(Listener):
             )
             for (code, tensor, kept), due in self._due.items()
         )  # fmt: skip
+        inputs = wire.Hook("", self._frames.resolve(self._of_inputs), True, (), tuple(self._inputs_due.sums), kept=True)
         evaluated = (
             wire.Evaluated(self._named(module), self._frames.resolve(raw), tuple(calls))
             for module, (raw, calls) in self._evaluated.items()
         )
-        return {"hooks": tuple(hooks), "evaluated": tuple(evaluated)}
+        return {"hooks": (*hooks, inputs), "evaluated": tuple(evaluated)}
 
     def _called(self, module: torch.nn.Module, args: Any) -> None:
         if not module.training:
@@ -126,12 +147,14 @@ class Hooks(Listener):
         """Count what a tensor's hook is given; False where this run sends it nothing."""
         if 0 <= age < self.cut_before():
             return False
-        due = self._count(key)
+        self._add_up(self._count(key), gradient)
+        return True
+
+    def _add_up(self, due: _Due, gradient: torch.Tensor) -> None:
         if self._steps < _SKETCHED and gradient.is_floating_point():
             due.sums += [()] * (self._steps + 1 - len(due.sums))
             sketch = self._witness.sketch_all([gradient.detach()])[0]
             due.sums[-1] = tuple(map(sum, zip(due.sums[-1] or (0.0,) * len(sketch), sketch, strict=True)))
-        return True
 
     def _count(self, key: tuple[CodeType, bool, bool]) -> _Due:
         due = self._due.setdefault(key, _Due())

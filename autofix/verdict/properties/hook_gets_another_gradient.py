@@ -3,9 +3,9 @@
 ## What it finds
 
 The program looks at the gradient of a result by a hook of its own (`features.register_hook`), or has it kept
-(`features.retain_grad()`), and the edit sends it another one, or none: one of two losses that go through these
-features is cut off, or takes features that are computed anew. The sums of what comes between two steps are compared,
-with every step undone. So this is not said
+(`features.retain_grad()`), or reads that of an input (`x.grad`), and the edit sends it another one, or none: one of two
+losses that go through these features is cut off, or takes features that are computed anew. The sums of what comes
+between two steps are compared, with every step undone. So this is not said
 
 - where gradients come at once and not in parts, as those of a sum of losses do;
 - where they come a step later;
@@ -23,7 +23,7 @@ from autofix.core.model import Finding, Treatment
 from autofix.experiments.sketches import norm
 from autofix.probe import wire
 from autofix.verdict.evidence import Evidence
-from autofix.verdict.hooked import lets_go
+from autofix.verdict.hooked import lets_go, reads_gradients
 from autofix.verdict.property import Example, Property
 
 _SAME = 1e-3
@@ -50,6 +50,12 @@ for _ in range(5):
 """
 HOOKED = HEADS.replace("WATCHED", "shown.register_hook(note)").replace("LOOKED", "pass")
 KEPT = HEADS.replace("WATCHED", "shown.retain_grad()").replace("LOOKED", "seen += shown.grad.norm().item()")
+LEAF = (
+    KEPT.replace("    shown.retain_grad()\n", "")
+    .replace("shown.grad", "x.grad")
+    .replace("torch.randn(8, 4)", "torch.randn(8, 4, requires_grad=True)")
+)
+UNREAD = LEAF.replace("seen += x.grad.norm().item()", "seen += sum(p.grad.norm().item() for p in one.parameters())")
 CUT, ANEW = ("two(shown)", "two(shown.detach())"), ("two(shown)", "two(body(x))")
 RETAINED = "first.backward()", "first.backward(retain_graph=True)"
 SUM = "    first.backward()\n    second.backward()\n", "    (first + second).backward()\n"
@@ -75,13 +81,22 @@ CARRIED = "    h = cell(torch.randn(5, 3), h)\n", "    h = cell(torch.randn(5, 3
 class HookGetsAnotherGradient(Property):
     name = "hook-gets-another-gradient"
     runs = ("edited", "followed", "edited_frozen")
-    sentence = "`{hook}` gets {what} in the edited run"
-    raises = (Example(HOOKED, *CUT), Example(HOOKED, *ANEW), Example(KEPT, *CUT), Example(KEPT, *ANEW))
+    sentence = "{hook} gets {what} in the edited run"
+    raises = (
+        Example(HOOKED, *CUT),
+        Example(HOOKED, *ANEW),
+        Example(KEPT, *CUT),
+        Example(KEPT, *ANEW),
+        Example(LEAF, *CUT),
+    )
     silent = (
         Example(HOOKED, *RETAINED),
         Example(HOOKED, *SUM),
         Example(KEPT, *RETAINED),
         Example(KEPT, *SUM),
+        Example(LEAF, *SUM),
+        Example(LEAF, *ANEW),
+        Example(UNREAD, *CUT),
         Example(STATE.replace("WATCHED", "h.register_hook(note)"), *CARRIED),
         Example(STATE.replace("WATCHED", "h.retain_grad()"), *CARRIED),
     )
@@ -93,13 +108,17 @@ class HookGetsAnotherGradient(Property):
         reading = found.reading or evidence.code
         still = _apart(evidence.of(reading, Treatment.FROZEN), evidence.edited_frozen)
         named = {hook.name for hook in apart}
-        hook = next((one for one in still if one.name in named and not lets_go(evidence, kept=one.kept)), None)
+        hook = next((one for one in still if one.name in named and not _is_free(evidence, one)), None)
         if hook is None:
             return None
-        gone = not any(one.name == hook.name for one in evidence.edited.hooks if one.tensor)
-        return self.found(
-            hook.stack, hook=hook.name.removesuffix(" of <module>"), what="no gradient" if gone else "another gradient"
-        )
+        name = f"`{hook.name.removesuffix(' of <module>')}`" if hook.name else "an input that no optimizer owns"
+        gone = not any(one.name == hook.name and one.sums for one in evidence.edited.hooks if one.tensor)
+        return self.found(hook.stack, hook=name, what="no gradient" if gone else "another gradient")
+
+
+def _is_free(evidence: Evidence, hook: wire.Hook) -> bool:
+    """Whether nobody asks for what it is given, or the edit takes it out on purpose."""
+    return lets_go(evidence, kept=hook.kept) if hook.name else not reads_gradients(evidence)
 
 
 def _apart(code: wire.Trace, edited: wire.Trace) -> list[wire.Hook]:
