@@ -265,7 +265,8 @@ class Reading:
     makes of the value that it finds somewhere does not take its place, so that each pass begins with the same. `begun`:
     what a pass leaves is forgotten, so that the next one begins with the start that only the first one reads.
     `uncleared`: a gradient that is read after it was cleared is what it was. `measured`: the difference that is taken
-    at this place is a constant. `at_once`: each of several writes in turn reads what was before them.
+    at this place is a constant. `at_once`: each of several writes in turn reads what was before them. `registered`:
+    parameters that a module keeps only by what it computed from them have a name in it.
     """
 
     refused: Refused = Refused.UPDATE
@@ -288,6 +289,7 @@ class Reading:
     uncleared: bool = False
     measured: wire.Stack = ()
     at_once: bool = False
+    registered: bool = False
 
     @property
     def letter(self) -> Reading:
@@ -297,7 +299,7 @@ class Reading:
     @property
     def rewritten(self) -> bool:
         """Whether its reference runs a program that is written otherwise."""
-        return self.old_values or self.copied or self.input_kept or self.begun or self.at_once
+        return self.old_values or self.copied or self.input_kept or self.begun or self.at_once or self.registered
 
     def __str__(self) -> str:
         changes = (one.name for one in fields(self) if one.name != "refused" and getattr(self, one.name))

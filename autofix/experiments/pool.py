@@ -13,7 +13,7 @@ from autofix.experiments.client import JOBS
 from autofix.experiments.compare import comparable
 from autofix.experiments.requests import Builder, changed_lines, first_steps, line_maps
 from autofix.experiments.spec import UNEDITED, Intervention, RunSpec
-from autofix.experiments.unwritten import at_once, begun_anew, copied, kept_inputs, old_values
+from autofix.experiments.unwritten import at_once, begun_anew, copied, kept_inputs, old_values, with_registered
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -85,6 +85,8 @@ class Pool:
         """Those in which what a pass makes of its input does not take the place of that."""
         self.at_once: Mapping[Path, bytes] = {}
         """Those in which each of several writes in turn reads what was before them."""
+        self.registered: Mapping[Path, bytes] = {}
+        """Those in which parameters have a name of their own that a module kept by what it computed from them."""
         self.begun: Begun | None = None
         """Where each pass could begin with a start that only the first one reads."""
         self._begun: Mapping[Path, bytes] = {}
@@ -102,6 +104,7 @@ class Pool:
         self.old_values = old_values(self.target, diagnosis.trace)
         self.copied = copied(self.target, diagnosis.trace)
         self.at_once = at_once(self.target, diagnosis.trace)
+        self.registered = with_registered(self.target, diagnosis.trace)
         self.kept_inputs = kept_inputs(self.target, diagnosis.trace, diagnosis.failure.stack)
         self.begun, self._begun = begun_anew(self.target, diagnosis.trace, diagnosis.failure.stack)
         self._runs.builder = replace(self._runs.builder, once=not diagnosis.trace.remade)
@@ -326,6 +329,8 @@ class Pool:
             return self._begun
         if reading.at_once:
             return self.at_once
+        if reading.registered:
+            return self.registered
         kept = self.kept_inputs if reading.input_kept else self.copied
         return self.old_values if reading.old_values else kept
 

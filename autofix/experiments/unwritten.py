@@ -12,7 +12,7 @@ from autofix.core.model import Target
 from autofix.probe import wire
 from autofix.syntax import calls, writes
 from autofix.syntax.apply import apply
-from autofix.syntax.edits import Begun, Step, append_call, begun, embed, in_local_name, out_of_place
+from autofix.syntax.edits import Begun, Step, append_call, begun, embed, in_local_name, out_of_place, registered
 from autofix.syntax.edits import at_once as both_at_once
 from autofix.syntax.edits.expressions import aug_to_assign
 from autofix.syntax.edits.steps import rendered
@@ -138,6 +138,15 @@ def at_once(target: Target, trace: wire.Trace) -> dict[Path, bytes]:
     for source, found in steps.items():
         with contextlib.suppress(Declined, EditConflict):
             files[source.path] = apply(source, rendered(list(found)))
+    return files
+
+
+def with_registered(target: Target, trace: wire.Trace) -> dict[Path, bytes]:
+    """The files in which parameters have a name of their own that a module kept by what it computed from them."""
+    files = {}
+    for found in registered(Sources.of(target), (one.made for one in trace.crossings)):
+        with contextlib.suppress(Declined, EditConflict):
+            files[found.source.path] = apply(found.source, rendered(found.steps))
     return files
 
 

@@ -44,6 +44,11 @@ INPLACE = {
     "Hardtanh": 2, "Threshold": 2, "RReLU": 2,
 }  # fmt: skip
 """Where `inplace` stands among the arguments of torch's functions and modules that take it."""
+KEEPS_IN_RANGE = frozenset({
+    "exp", "exp2", "softplus", "Softplus", "sigmoid", "Sigmoid", "logsigmoid", "tanh", "Tanh", "softmax", "Softmax",
+    "log_softmax", "matrix_exp",
+})  # fmt: skip
+"""Functions by which a parameter without bounds stands for a value that has some: a scale, a probability."""
 _DRAWING = frozenset({"bernoulli", "choice", "choices", "multinomial", "next", "normal", "poisson", "sample"})
 
 

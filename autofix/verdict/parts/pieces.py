@@ -10,6 +10,7 @@ from itertools import zip_longest
 from typing import NamedTuple
 
 from autofix.core.aligned import opcodes
+from autofix.syntax import calls
 from autofix.verdict.parts.bare import GRAPH_WORDS, graph_call, plain
 from autofix.verdict.parts.branches import decided
 from autofix.verdict.parts.filled import fills
@@ -153,14 +154,12 @@ def _changed(old: ast.AST, new: ast.AST) -> Iterator[_Change]:
     if _values(old) == _values(new):
         return
     found: list[_Change] = []
-    if isinstance(old, ast.Call) and isinstance(new, ast.Call) and plain(old.func) == plain(new.func):
+    if isinstance(new, ast.Call) and ast.dump(new) in map(ast.dump, calls.within(old)):
+        found = [_Change(old, new, None)] if isinstance(old, ast.expr) else []  # only what stood around it is gone
+    elif isinstance(old, ast.Call) and isinstance(new, ast.Call) and plain(old.func) == plain(new.func):
         found = [*_changed(old.func, new.func), *_given(old, new)]
     elif type(old) is type(new) and _own(old) == _own(new):
-        for mine, other in zip_longest(ast.iter_child_nodes(old), ast.iter_child_nodes(new)):
-            if mine is None or other is None:
-                found = []
-                break
-            found.extend(_changed(mine, other))
+        found = _in_parts(old, new)
     read = isinstance(getattr(new, "ctx", ast.Load()), ast.Load)
     if isinstance(new, ast.Subscript) and len(found) > 1:  # an index is one of what it is an index into
         found = []
@@ -171,6 +170,12 @@ def _changed(old: ast.AST, new: ast.AST) -> Iterator[_Change]:
             yield _Change(old, new, None)
     elif isinstance(old, ast.expr) and isinstance(new, ast.expr) and read:
         yield _Change(old, new, new)
+
+
+def _in_parts(old: ast.AST, new: ast.AST) -> list[_Change]:
+    """What changed in each part of two nodes of one kind; nothing where one of them has more parts."""
+    pairs = list(zip_longest(ast.iter_child_nodes(old), ast.iter_child_nodes(new)))
+    return [] if any(None in pair for pair in pairs) else [one for was, now in pairs for one in _changed(was, now)]
 
 
 def _given(old: ast.Call, new: ast.Call) -> Iterator[_Change]:

@@ -77,7 +77,8 @@ class ParameterIsUnreachable(Property):
     silent = (Example(HELD, *KEEP), Example(TENSOR, *OFF), Example(BY_HAND, *KEEP), Example(LAYER, *OFF))
 
     def find(self, evidence: Evidence) -> Finding | None:
-        if not evidence.assessment.effect.keeps_gradients:
+        found = evidence.assessment
+        if not found.effect.keeps_gradients or (found.reading is not None and found.reading.registered):
             return None
         lost = evidence.letter.seen("unreachable")
         return self.found(lost[0].stack) if lost else None

@@ -1,0 +1,46 @@
+"""A parameter has a name
+
+## What it says
+
+An `nn.Parameter` is made to be trained. The code as written breaks the law where a module puts one straight into a
+function and keeps only what that gives: `self.scale = torch.exp(nn.Parameter(…))`. The parameter gets a gradient, and
+nothing holds it, so that no optimizer can train it. The reading that keeps the law gives it a name in the module, and
+computes from it in each pass. It is seen by a run of that reading: an optimizer then owns more parameters, and all have
+gradients.
+
+## Where it is silent
+
+Where the program holds the parameter, as one that is frozen or updated by hand. Where the function does not keep what
+it gives in a range: `nn.Parameter(torch.randn(3)) * 0.1` may be meant to begin with that value. Where the optimizers
+would not own it by that name either.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from autofix.core.model import Reading
+from autofix.experiments.compare import comparable
+from autofix.experiments.readings import orphans
+from autofix.verdict.law import KeptByChange, at
+from autofix.verdict.runs import Runs
+
+
+class AParameterHasAName(KeptByChange):
+    name = "a-parameter-has-a-name"
+    clause = "each parameter has a name in its module, and is trained"
+
+    def changed(self, reading: Reading) -> Reading:
+        return replace(reading, registered=True)
+
+    def seen(self, runs: Runs) -> str:
+        letter = runs.letter
+        lost = letter.seen("unreachable")
+        if not lost or not runs.case.pool.registered or comparable(letter):
+            return ""
+        named = runs.of(self.changed(runs.code))
+        if comparable(named) or named.seen("unreachable") or set(orphans(named)) - set(orphans(letter)):
+            return ""
+        gained = sum(map(len, named.names)) - sum(map(len, letter.names))
+        where = at(lost[0].stack)
+        return f"the parameter that {where} makes gets a gradient, and no optimizer can train it" if gained > 0 else ""

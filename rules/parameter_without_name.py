@@ -1,0 +1,172 @@
+"""Parameter that a module keeps only by what it computed from it
+
+## What it does
+Gives the parameter a name of its own in the module, and computes the value from it where it is read:
+`self.scale = torch.exp(nn.Parameter(…))` becomes `self.raw_scale = nn.Parameter(…)` and a property `scale`.
+
+## Why autograd fails
+The constructor computes the value once. The first backward frees its graph; the next pass finds it empty. The parameter
+itself stands in no attribute, so `parameters()` does not give it, and no optimizer trains it.
+
+## Fix safety
+Safe where the run shows that the parameter gets a gradient and that nothing of the program holds it, and where the
+function keeps what it gives in a range, as `exp`, `softplus` and `softmax` do: nobody makes a parameter that cannot be
+trained. All other gradients stay those of the code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from autofix.search.rule import Cause, Diagnosis, Example, Proposal, Rule, Sources, Tier
+from autofix.syntax.edits import registered
+
+WHY = "The parameter behind {paths} has a name, and each pass computes with it as it is then."
+
+
+class ParameterWithoutName(Rule):
+    code, name = "AG425", "parameter-without-name"
+    title = "Keep the parameter, and compute from it where it is read"
+    causes = frozenset({Cause.FREED_GRAPH})
+    tier = Tier.PASS
+    examples = Example.each("""\
+import torch.nn.functional as F
+from torch import nn
+! a scale
+class Kernel(nn.Module):
+    def __init__(self, scale):
+        super().__init__()
+-        self.scale = torch.exp(nn.Parameter(torch.tensor(scale)))
++        self.raw_scale = nn.Parameter(torch.tensor(scale))
+        self.noise = nn.Parameter(torch.zeros(1))
++
++    @property
++    def scale(self):
++        return torch.exp(self.raw_scale)
+
+    def forward(self, x):
+        return torch.exp(-(x / self.scale).square()) + self.noise.exp()
+
+
+model = Kernel(0.5)
+optimizer = torch.optim.Adam(model.parameters(), lr=0.1)
+for _ in range(5):
+    loss = (model(torch.linspace(0, 1, 9)) - 0.5).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+! two of them, one by a variable
+class Head(nn.Module):
+    def __init__(self, size):
+        super().__init__()
+        self.layer = nn.Linear(size, size)
+        raw = nn.Parameter(torch.zeros(size))
+-        self.scale = F.softplus(raw) + 1e-3
+-        self.mix = nn.Parameter(torch.zeros(size)).softmax(0)
++        self.raw_scale = raw
++        self.raw_mix = nn.Parameter(torch.zeros(size))
++
++    @property
++    def scale(self):
++        return F.softplus(self.raw_scale) + 1e-3
++
++    @property
++    def mix(self):
++        return self.raw_mix.softmax(0)
+
+    def forward(self, x):
+        return (self.layer(x) * self.scale).matmul(self.mix)
+
+
+head = Head(3)
+optimizer = torch.optim.SGD(head.parameters(), lr=0.1)
+for _ in range(5):
+    optimizer.zero_grad()
+    (head(torch.randn(8, 3)) - 1).square().mean().backward()
+    optimizer.step()
+! the last layer of several
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.Sequential(nn.Linear(2, 4), nn.Tanh(), nn.Linear(4, 1))
+-        self.gate = torch.sigmoid(
+-            nn.Parameter(torch.zeros(1))
+-        )
++        self.raw_gate = nn.Parameter(torch.zeros(1))
++
++    @property
++    def gate(self):
++        return torch.sigmoid(
++            self.raw_gate
++        )
+
+    def forward(self, x):
+        return self.gate * self.layers(x)
+
+
+net = Net()
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(5):
+    optimizer.zero_grad()
+    (net(torch.randn(8, 2)) - 1).square().mean().backward()
+    optimizer.step()
+! the factor may be what the parameter is to begin with
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.bias = nn.Parameter(torch.zeros(3))
+        self.weight = nn.Parameter(torch.randn(3)) * 0.1
+
+    def forward(self, x):
+        return (x * self.weight + self.bias).square().mean()
+
+
+net = Net()
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(3):
+    optimizer.zero_grad()
+    net(torch.ones(3)).backward()
+    optimizer.step()
+! the value is made of another variable, too
+class Net(nn.Module):
+    def __init__(self, most):
+        super().__init__()
+        self.bias = nn.Parameter(torch.zeros(3))
+        self.scale = torch.sigmoid(nn.Parameter(torch.randn(3))) * most
+
+    def forward(self, x):
+        return (x * self.scale + self.bias).square().mean()
+
+
+net = Net(2.0)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(3):
+    optimizer.zero_grad()
+    net(torch.ones(3)).backward()
+    optimizer.step()
+! something else assigns it
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.bias = nn.Parameter(torch.zeros(3))
+        self.scale = torch.exp(nn.Parameter(torch.zeros(3)))
+
+    def forward(self, x):
+        return (x * self.scale + self.bias).square().mean()
+
+    def reset(self):
+        self.scale = torch.ones(3)
+
+
+net = Net()
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(3):
+    optimizer.zero_grad()
+    net(torch.ones(3)).backward()
+    optimizer.step()
+""")
+
+    def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
+        """For each constructor that keeps what crosses, made of parameters that it does not keep."""
+        for found in registered(sources, (one.made for one in diagnosis.trace.crossings)):
+            yield self.propose(found.steps, WHY.format(paths=", ".join(found.paths)))
