@@ -961,3 +961,41 @@ def test_a_complex_result_that_an_optimizer_is_given_is_a_leaf(script: Scripts) 
     assert train.verify(leaf).outcome is Outcome.SAFE
     assert train.verify(("Adam([w]", "Adam([real, imaginary]")).outcome is not Outcome.SAFE
     assert train.verify(leaf, ("- 1)", "- 2)")).outcome is Outcome.UNSAFE
+
+
+TASKS = """\
+import numpy as np
+import torch
+
+net = torch.nn.Linear(3, 2)
+logs = torch.nn.ParameterList(torch.nn.Parameter(torch.zeros(())) for _ in range(2))
+optimizer = torch.optim.SGD([*net.parameters(), *logs], lr=0.1)
+for _ in range(4):
+    out = net(torch.randn(8, 3))
+    losses = [(out[:, 0] - 1).square().mean(), out[:, 1].abs().mean()]
+    weights = np.array([torch.exp(-one) for one in logs])
+    loss = sum(one * weight for one, weight in zip(losses, weights)) + sum(logs)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+WEIGHTS = "np.array([torch.exp(-one) for one in logs])"
+
+
+@pytest.mark.parametrize("new", ["torch.stack([{}])", "np.array([{}])"])
+def test_a_weight_that_is_made_of_what_is_trained_may_be_trained_by_the_loss(script: Scripts, new: str) -> None:
+    made = "torch.exp(-one)" if new.startswith("torch") else "torch.exp(-one).item()"
+    verdict = script(TASKS).verdict((WEIGHTS, new.format(f"{made} for one in logs")))
+    assert (verdict.applicability, verdict.effect) == (Applicability.UNSAFE, Effect.UNKNOWN)
+
+
+def test_a_weight_that_is_made_of_losses_is_a_constant(script: Scripts) -> None:
+    of_losses = TASKS.replace(WEIGHTS, "np.array(losses)")
+    assert script(of_losses).verify(("np.array(losses)", "np.array([one.item() for one in losses])")).outcome is (
+        Outcome.SAFE
+    )
+
+
+def test_a_weight_that_another_loss_trains_is_a_constant(script: Scripts) -> None:
+    other = TASKS.replace(" + sum(logs)", "").replace("[*net.parameters(), *logs]", "net.parameters()")
+    assert script(other).verify((WEIGHTS, "np.array([torch.exp(-one).item() for one in logs])")).outcome is Outcome.SAFE

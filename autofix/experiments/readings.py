@@ -110,7 +110,8 @@ def letters(
     if not (ambiguous(update) or _lost_by_conversion(update)):
         if not _enters_a_loss(update, nudged):
             return only
-        if operation().seen("array-may-be-constant") or not any(deprived(update, operation())):
+        constant = operation().seen("array-may-be-constant") or not any(deprived(update, operation()))
+        if constant and not _weighs(update, operation()):
             return _with_terms(update, operation(), only)
     other = operation()
     both = (UPDATE, update, other), (OPERATION, other, update)
@@ -136,6 +137,15 @@ def _with_terms(update: wire.Trace, operation: wire.Trace, only: Letters) -> Let
     if why := contradiction(OPERATION, operation, update):
         return Letters((*only.readings, Reading(OPERATION)), against | {OPERATION: why})
     return Letters((Reading(OPERATION),), against)
+
+
+def _weighs(update: wire.Trace, operation: wire.Trace) -> bool:
+    """Whether an array in a loss is made of what optimizers own alone, and what they own learns otherwise by it.
+
+    Such a weight may be learned, as that of each of several tasks, or be a constant to this loss, as a temperature.
+    """
+    known = operation.seen("array-of-parameters") and not comparable(operation)
+    return bool(known) and not same_gradients(update, operation, FOLLOWED)
 
 
 def _without_part(

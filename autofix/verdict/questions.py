@@ -9,7 +9,7 @@ from dataclasses import replace
 from autofix.core import kept
 from autofix.core.model import Answer, Question, Reading
 from autofix.experiments.compare import comparable
-from autofix.experiments.readings import COMPLEX_WORDS, LEAF_WORDS, LOSS_WORDS, words
+from autofix.experiments.readings import ARRAY_WORDS, COMPLEX_WORDS, LEAF_WORDS, LOSS_WORDS, words
 from autofix.probe import wire
 from autofix.syntax import calls
 from autofix.syntax.sources import Sources
@@ -98,6 +98,11 @@ def _refused(runs: Runs) -> Question | None:
         names, text = ("sum", "mean"), "Is the sum of these values the loss, or their mean?"
     elif said is COMPLEX_WORDS:
         names, text = ("real", "magnitude"), "Is the real part of this value the loss, or its magnitude?"
+    elif said is ARRAY_WORDS:
+        names, text = (
+            ("constant", "trained"),
+            "Is this array a constant to the loss, or is what it is made of trained by it?",
+        )
     elif said is LEAF_WORDS:
         names, text = ("leaf", "result"), "Is this tensor a new leaf, or does it keep its graph to what made it?"
     else:

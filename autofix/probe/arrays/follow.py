@@ -65,6 +65,8 @@ class Follow(Listener):
         """The ages of the nodes that stand for derivatives taken with numpy."""
         self._of_derivative: dict[Raw, None] = {}
         """Where values left torch of which such a derivative in a loss is made."""
+        self._of_parameters: dict[Raw, bool] = {}
+        """Whether what left torch for a loss at a place is made of what optimizers own, and of no data."""
         self._leaks: dict[Raw, None] = {}
         self._looked = 0
         self.entered: Callable[[torch.Tensor], None] = lambda _: None
@@ -274,6 +276,8 @@ class Follow(Listener):
                 self._either[place] = self._either.get(place, False) or not needed
                 if alone:
                     self._alone[place] = None
+                of_leaves = all(map(_is_of_leaves, graph.operations(graph.walk_nodes(cut))))
+                self._of_parameters[place] = self._of_parameters.get(place, True) and of_leaves
 
     def told(self) -> dict[str, Any]:
         """Places that may be meant as constants, that a term is made of, or whose values could not be followed."""
@@ -281,7 +285,8 @@ class Follow(Listener):
         alone = [self._frames.fact("term-is-array", raw) for raw in self._alone]
         derivatives = [self._frames.fact("derivative-is-array", raw) for raw in self._of_derivative]
         leaks = [self._frames.fact("value-left-numpy", raw) for raw in self._leaks]
-        return {"facts": [*either, *alone, *derivatives, *leaks]}
+        weights = [self._frames.fact("array-of-parameters", raw) for raw, holds in self._of_parameters.items() if holds]
+        return {"facts": [*either, *alone, *derivatives, *leaks, *weights]}
 
 
 NOTHING = object()
@@ -291,6 +296,13 @@ def _terms(roots: Any, without: set[Any]) -> set[Any]:
     """The nodes that are summed up into the roots, as far as they are reached without some others."""
     found = addends(roots, lambda node: node not in without)
     return {node for node in graph.operations(found) if node not in without}
+
+
+def _is_of_leaves(node: Any) -> bool:
+    """Whether each operand of a node has a graph of its own, or is a number: nothing in it is data."""
+    plain = sum(child is None for child, _ in node.next_functions)
+    saved = (getattr(node, f"_saved_{name}", None) for name in ("self", "other"))
+    return plain == 0 or (plain == 1 and any(isinstance(one, torch.Tensor) and one.dim() == 0 for one in saved))
 
 
 def _addends(roots: Any, derived: list[Any]) -> list[Any]:

@@ -24,6 +24,7 @@ from ..arrays.follow import Follow
 from ..engine import caller, graph
 from ..engine.operators import Functions
 from ..engine.refused import DERIVATIVE, is_real, is_write, name_of, refused, swapped
+from ..engine.remembered import Remembered
 from ..engine.taps import Call, Listener
 from ..instruments.aims import holds_two
 from ..program.frames import Frames, Raw
@@ -61,6 +62,8 @@ class Perform(Functions, Listener):
         self._operation = asked.reading == "operation"
         self._kind = "conversion" if self._operation else "no_graph"
         self._nudged = asked.nudged
+        self._converted = Remembered[None]()
+        """What was refused to be an array: of a list of numbers numpy then asks for each as a float."""
         self._performed: dict[Raw, str] = {}
         self._pending: dict[int, Raw] = {}
         self._unreached: set[Raw] = set()
@@ -81,6 +84,8 @@ class Perform(Functions, Listener):
         self._memory.before(func, args)
         standing = self.standing
         result = self._done(func, args, kwargs) if standing is None else standing.done(func, args, kwargs, self._done)
+        if self._nudged and func.__name__ == "__float__" and args[0] in self._converted:
+            result = beside(result)
         self._memory.after(func, args, result)
         self._updates.heard(func, args, kwargs, result)
         if is_write(func) and not self._in_step and args and isinstance(args[0], torch.Tensor):
@@ -196,6 +201,7 @@ class Perform(Functions, Listener):
             return plain
         else:
             plain = target.detach()
+        self._converted.keep(target, None)
         given = func(*swapped(args, target, plain), **swapped(kwargs, target, plain))
         self._memory.converted(plain, given)
         return _other(given, nudged=self._nudged)
