@@ -16,7 +16,8 @@ _SHARES = 1e-3
 def beside(value: Any) -> Any:
     """A number, an array or a tensor of the same kind that is a little larger; what holds no real numbers, as it is.
 
-    A distribution stays one, for whoever draws from it asks that its parts are 1 together.
+    Its parts keep their order, and each moves by something else: what is centred or normalised afterwards is not moved
+    by a shift or a factor. A distribution stays one, for whoever draws from it asks that its parts are 1 together.
     """
     kind = getattr(value, "dtype", None)
     floating = kind.is_floating_point if isinstance(kind, torch.dtype) else getattr(kind, "kind", "") == "f"
@@ -24,7 +25,7 @@ def beside(value: Any) -> Any:
         return value
     moved = copy.copy(value) if not isinstance(value, torch.Tensor) else value.clone()
     moved *= NUDGE  # in place, for numpy makes a number of what it computes of an array without dimensions
-    moved += NUDGE - 1
+    moved += (NUDGE - 1) * (1 + value / (1 + abs(value)))
     axis = _distributed(value)
     return moved if axis is None else moved / moved.sum(axis, keepdims=True)
 

@@ -87,6 +87,7 @@ for _ in range(4):
 """
 HANDED_ON = ("expected, seen = guess,", "expected, seen = guess.detach(),")
 WEIGHED = DENSITY.replace(" + (1 - mean) ** 2 / (2 * variance)", " * (1 - mean) ** 2")
+CENTRED = SCORED.replace(LOSS, "(out * torch.from_numpy((filled - filled.mean()) / filled.std())).mean()")
 EDIT = ("net(x + 1).numpy()", "net(x + 1).detach().numpy()")
 
 
@@ -100,6 +101,7 @@ class LossTermIsConstant(Property):
     silent = (
         Example(AS_TARGET, *EDIT),
         Example(AS_WEIGHT, *EDIT),
+        Example(CENTRED, *EDIT),
         Example(DRAWN, ".softmax(0).numpy()", ".softmax(0).detach().numpy()"),
         Example(WEIGHED, *CUT),
         Example(LATE.replace("TRUTH", "guess"), *HANDED_ON),
