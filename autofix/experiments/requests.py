@@ -137,8 +137,9 @@ class Builder:
             shared = treated.older if self.once else treated.shared
             constants = shared if spec.reading.constant else ()
             asked = replace(asked, older=treated.older if asked.compared else ())
-            if spec.reading.constant and first.begun:  # what only the last pass took is not known to be shared
-                asked = replace(asked, stop_at=tuple(map(min, asked.stop_at, _before_the_last(first))))
+            if spec.reading.constant and first.begun:  # what only these passes took is not known to be shared
+                before = _before_the_last(first, first.begun)
+                asked = replace(asked, stop_at=tuple(map(min, asked.stop_at, before)))
             if spec.reading.averages:  # that of the last pass is handed to none that would show it
                 constants, asked = treated.averages, replace(asked, stop_at=_before_the_last(first))
             asked = replace(asked, apart=spec.reading.apart, constants=constants, addends=spec.reading.addends)
@@ -290,9 +291,9 @@ def _segments(first: wire.Trace, asked: wire.Request) -> tuple[tuple[int, ...], 
     return tuple((*one, *within) for one in first.segments)
 
 
-def _before_the_last(first: wire.Trace) -> tuple[int, ...]:
-    """The counts at which a run stops that leaves out the last pass."""
-    return tuple(max(1, count - 1) for count in (first.backward_count, *first.counts))
+def _before_the_last(first: wire.Trace, passes: int = 1) -> tuple[int, ...]:
+    """The counts at which a run stops that leaves out the last passes."""
+    return tuple(max(1, count - passes) for count in (first.backward_count, *first.counts))
 
 
 def first_steps(trace: wire.Trace) -> tuple[wire.Step, ...]:

@@ -633,7 +633,7 @@ class Trace:
     again: bool = False  # of what is reused: it was made more than once, and passes took what was made last
     drawn: bool = False  # of what is reused: a pass uses what was drawn from it, or it evaluates; only where asked for
     collected: bool = False  # of what is reused: it is data that was collected once; only where asked for
-    begun: bool = False  # of what is reused: the last pass began anew, and whether others share it is not known yet
+    begun: int = 0  # of what is reused: so many last passes began anew, and what others share of it is not known yet
     anew: bool = False  # of what is reused: passes apply all parameters that it was made of anew, in the same way
     compared: tuple[Compared, ...] = ()  # only where asked for
     shared: tuple[int, ...] = ()  # of what is reused: the ages of its outermost nodes

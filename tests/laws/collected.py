@@ -172,7 +172,46 @@ OTHER = (
 )
 LABEL = "    label = scores.argmax(1)\n"
 GIVEN = "    label = x[:, :3].argmax(1)\n"
+ONE_BY_ONE = Program(
+    "records of actions are taken one by one",
+    """\
+def draws(scores):
+    return torch.distributions.Categorical(logits=scores)
+
+
+policy, value = Net(4, 2), Net(4, 1)
+both = Optimizers(policy, value)
+for _ in range(3):
+    records = []
+    for _ in range(5):
+        seen = torch.randn(4)
+        chosen = draws(policy(seen))
+        action = chosen.sample()
+        records.append({"seen": seen, "action": action, "old": chosen.log_prob(action), "reward": seen[0]})
+    for _ in range(2):
+        for one in records:
+            new = draws(policy(one["seen"])).log_prob(one["action"])
+            ratio = (new - one["old"]).exp()
+            guess = value(one["seen"]).squeeze(0)
+            loss = -ratio * (one["reward"] - guess.detach()) + (one["reward"] - guess) ** 2
+            both.zero_grad()
+            loss.backward()
+            both.step()
+""",
+    {
+        "constant": (("chosen.log_prob(action)", "chosen.log_prob(action).detach()"),),
+        "constant where used": (('one["old"]', 'one["old"].detach()'),),
+        "keep": (("loss.backward()", "loss.backward(retain_graph=True)"),),
+        "first pass alone": (
+            ("            both.step()\n", '            both.step()\n            one["old"] = one["old"].detach()\n'),
+        ),
+        "anew": (('new - one["old"]', 'new - draws(policy(one["seen"])).log_prob(one["action"])'),),
+        "constant against a constant": (('new - one["old"]', 'new.detach() - one["old"].detach()'),),
+    },
+    frozenset({"constant", "constant where used"}),
+)
 PROGRAMS = (
+    ONE_BY_ONE,
     ACTIONS,
     ACTIONS.mutated(
         "actions are numbers on a scale",

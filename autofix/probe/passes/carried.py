@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import bisect
-from collections import deque
+from collections import Counter, deque
 from typing import Any
 
 import torch
@@ -61,8 +61,9 @@ class Carried(Listener):
         """The age of the graph at each step."""
         self._makings: list[set[int]] = []
         """Of each pass that shares something with others, between which steps that was made."""
-        self._begun: dict[Raw, bool] = {}
-        """Of each site, whether its last pass took nothing of an earlier one."""
+        self._passes: Counter[Raw] = Counter()
+        self._begun: dict[Raw, tuple[int, set[int]]] = {}
+        """Of each site, the last pass that took nothing of an earlier one, and what of it no other has shared yet."""
         self._collected = sources is not None
         self._unshared: dict[int, int] = {}
         """The ages of older nodes that a pass reached and that are not known to be shared, with its number of steps."""
@@ -89,7 +90,7 @@ class Carried(Listener):
             "carried": self.carried, "reused": tuple(map(self._frames.resolve, self.reused)), "alone": self.alone,
             "fed": self.fed, "collected": self.collected, "anew": self._anew, "added": self.added,
             "again": self._made_again(), "drawn": self._drawn,
-            "begun": any(self._begun.get(site) for site in self.reused),
+            "begun": self._passes_since_begun(),
             "shared": tuple(sorted(self.shared)),
             "facts": (
                 *self._targets.told(), *self._late.told(), *(self._own.told() if self._own is not None else ()),
@@ -119,8 +120,9 @@ class Carried(Listener):
         self._late.watch(call, recent)
         if self._own is not None:
             self._own.watch(call, old, fresh)
-        self._begun[call.stack] = not old
+        self._passes[call.stack] += 1
         if not old:
+            self._begun[call.stack] = self._passes[call.stack], graph.ages(fresh)
             return
         self.carried = True
         if self._replayed is not None and began:
@@ -132,6 +134,8 @@ class Carried(Listener):
         if self._once or (before and not _goes_on(walked, old)):
             self.reused[call.stack] = None
             self.shared.update(ages)
+            if call.stack in self._begun and not ages.isdisjoint(self._begun[call.stack][1]):
+                del self._begun[call.stack]
             self._unshared = {age: steps for age, steps in self._unshared.items() if age not in ages}
             self._makings.append({bisect.bisect(self._stepped, age) for age in ages})
             self.alone = self.alone and not leaves
@@ -203,6 +207,15 @@ class Carried(Listener):
         newest = [max(one) for one in self._makings]
         whole = all(len(one) == 1 for one in self._makings)
         return whole and newest == sorted(newest) and len(set(newest)) > 1
+
+    def _passes_since_begun(self) -> int:
+        """How many passes of a site that shares something began with one of which nobody knows what others share.
+
+        Where these are most of all, only the last one is meant: all but the first few would say nothing.
+        """
+        known = ((self._passes[site], self._begun[site][0]) for site in self.reused if site in self._begun)
+        found = [(count, count - number + 1) for count, number in known]
+        return max((since if 2 * since <= count else int(since == 1) for count, since in found), default=0)
 
     @property
     def collected(self) -> bool:
