@@ -317,7 +317,8 @@ class Held:
 
     `after`: how many steps had been made when each was seen, or backward calls that left gradients, where none were.
     `loose`: a leaf that nothing owns, whose name may pass to another. `unused`: what something else than a step wrote
-    once more, and nothing used: by how much each number of its sketch grew, or its norm alone.
+    once more, and nothing used: by how much each number of its sketch grew, or its norm alone. `idle`: something else
+    than a step wrote what it held already.
     """
 
     name: str
@@ -325,6 +326,7 @@ class Held:
     after: tuple[int, ...] = ()
     loose: bool = False
     unused: tuple[float, ...] = ()
+    idle: bool = False
 
 
 @dataclass(frozen=True, slots=True)

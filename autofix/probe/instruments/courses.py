@@ -46,6 +46,8 @@ class _Course:
     """Whether it is a leaf that was there before the latest step, or the backward before."""
     apart: bool = False
     """Whether it holds something else than what the latest step left."""
+    idle: bool = False
+    """Whether something else than a step wrote what it held already."""
 
     @property
     def full(self) -> bool:
@@ -162,9 +164,12 @@ class Courses(Listener):
             self._courses[id(tensor)] = course
         moved = []
         for (tensor, course), sketch in zip(written, sketches, strict=True):
+            mark = _mark(tensor)
             if course.note(sketch, after):
                 moved.append(tensor)
-            course.left = _mark(tensor)
+            elif course.left != mark:
+                course.idle = True
+            course.left = mark
         if moved and self.by_hand is not None:
             self.by_hand(moved)
 
@@ -186,7 +191,9 @@ class Courses(Listener):
             name = self._names.name(tensor, "") if tensor is not None and told else ""
             if name := places.get(key, name) if tensor is not None else "":
                 values, after, unused = tuple(course.values), tuple(course.after), self._unused(tensor, course)
-                found.setdefault(name, wire.Held(name, values, after, loose=not course.kept, unused=unused))
+                found.setdefault(
+                    name, wire.Held(name, values, after, loose=not course.kept, unused=unused, idle=course.idle)
+                )
         return {"courses": tuple(found.values())}
 
     def _unused(self, tensor: torch.Tensor, course: _Course) -> tuple[float, ...]:

@@ -1,0 +1,61 @@
+"""A parameter is written that the code does not write
+
+## What it finds
+
+Besides its steps the edited run writes a parameter in place, with the values that it has: the edit clamps all
+parameters where the code clamps one. The code writes that parameter nowhere but in steps. Writes through `.data`, which
+leave no trace, are not seen.
+
+## Why it matters
+
+It moves nothing in the passes that were seen, where no value is out of the range. Later, it may.
+"""
+
+from __future__ import annotations
+
+from autofix.core.model import Finding
+from autofix.probe import wire
+from autofix.verdict.evidence import Evidence
+from autofix.verdict.property import Example, Property
+
+CLAMPED = """\
+w, bias = torch.randn(4, requires_grad=True), torch.zeros(1, requires_grad=True)
+optimizer = torch.optim.SGD([w, bias], lr=0.05, momentum=0.9)
+for _ in range(6):
+    x = torch.randn(16, 4)
+    loss = F.mse_loss(x @ w + bias, x[:, 0])
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    w.clamp_(-0.8, 0.8)
+"""
+WRITES = "    w.clamp_(-0.8, 0.8)\n"
+ONE = WRITES, "    with torch.no_grad():\n        w.clamp_(-0.8, 0.8)\n"
+ALL = WRITES, "    with torch.no_grad():\n        for p in (w, bias):\n            p.clamp_(-0.8, 0.8)\n"
+BOTH = f"    bias.clamp_(-0.8, 0.8)\n{WRITES}"
+
+
+class WriteIsAdded(Property):
+    name = "write-is-added"
+    runs = ("edited", "followed")
+    sentence = "the edit writes {name} in place, with what it holds in these passes; the code does not"
+    raises = (Example(CLAMPED, *ALL),)
+    silent = (
+        Example(CLAMPED, *ONE),
+        Example(CLAMPED.replace(WRITES, BOTH), BOTH, ALL[1].replace("(w, bias)", "(bias, w)")),
+    )
+
+    def find(self, evidence: Evidence) -> Finding | None:
+        code, edited = evidence.followed, evidence.edited
+        if not evidence.assessment.effect.keeps_gradients:
+            return None
+        written = {one.name for one in code.courses if one.idle or len(one.values) > 1 or one.unused}
+        known = {one.name for one in code.courses}
+        added = (one for one in edited.courses if one.idle and one.name in known - written)
+        return next((self.found(name=_named(edited, one.name)) for one in added), None)
+
+
+def _named(run: wire.Trace, name: str) -> str:
+    """What is shown for a course: of an owned parameter, its place in an optimizer is its name."""
+    index, _, place = name.partition(" ")
+    return run.names[int(index)][int(place)] if place and index.isdecimal() else name
