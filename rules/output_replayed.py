@@ -170,6 +170,35 @@ for step in range(9):
     memory.append(Item(state=state, q=values, reward=float(state[1])))
     if step > 3:
         learn(Item(*zip(*random.sample(memory, 3))))
+! unsafe: what was stored may be meant as it was, and a record is a dict
+def replay():
+    batch = random.sample(memory, 3)
+-    qs = torch.stack([item["q"] for item in batch])
++    qs = torch.stack([net(item['state']) for item in batch])
+    taken = qs[range(3), [item["action"] for item in batch]]
+    loss = (taken - torch.tensor([item["reward"] for item in batch])).pow(2).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+
+
+for step in range(9):
+    state = torch.randn(3)
+    q = net(state)
+    action = int(q.argmax())
+    memory.append({"state": state, "q": q, "action": action, "reward": float(state[action])})
+    if step > 3:
+        replay()
+! a record is a dict that has not what it was computed from
+for step in range(9):
+    state = torch.randn(3)
+    q = net(state)
+    memory.append({"q": q, "reward": float(state[1])})
+    if step > 3:
+        loss = sum((item["q"][0] - item["reward"]) ** 2 for item in random.sample(memory, 3))
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
 ! a record has named fields, and none has what it was computed from
 Item = namedtuple("Item", "q reward")
 for step in range(9):

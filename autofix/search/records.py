@@ -24,8 +24,8 @@ _SEVERAL = ("{}s", "{}es", "{}_list", "{}_batch", "batch_{}", "all_{}")
 """What a batch of something is called."""
 
 
-_RECORD = re.compile(r"(?:data|named)\(.*\)")
-"""A record of named fields in the form of a container."""
+_RECORD = re.compile(r"(?:data|named)\(.*\)|\{'.*\}")
+"""A record of named fields, or a dict, in the form of a container."""
 
 
 @dataclass(slots=True)
@@ -104,21 +104,22 @@ class Taken:
 
 @dataclass(kw_only=True)
 class Part(Taken):
-    """A part of a record that expressions read, such as `item.q`; `several`: of a batch of records."""
+    """A part of a record that expressions read: `item.q`, `item["q"]`; `several`: of a batch of records."""
 
+    part: str
+    spelled: str
+    """How a part of the record is read here, with a place for its name."""
     fields: list[str]
-    reads: list[ast.Attribute]
+    reads: list[ast.expr]
 
     def again(self, made_in: Source, made: ast.expr, sources: Sources) -> list[Step]:
         """The edits that compute it anew where it is read."""
-        part, bound = self.reads[0].attr, names.binds(made_in.statement(made))
-        for call in calls.within(made_in.function(made) or made_in.tree):
-            given = {one.arg: one.value for one in call.keywords if one.arg}
-            if len(call.args) == len(self.fields):
-                given = dict(zip(self.fields, call.args, strict=True))
-            if part in given and (given[part] is made or calls.path_of(given[part]) in bound):
+        bound = names.binds(made_in.statement(made))
+        for given in _stored(made_in.function(made) or made_in.tree, self.fields):
+            value = given.get(self.part)
+            if value is not None and (value is made or calls.path_of(value) in bound):
                 pairs = ((one.id, name) for name, one in given.items() if isinstance(one, ast.Name))
-                self.beside = {known: f"{self.path.removesuffix(part)}{name}" for known, name in pairs}
+                self.beside = {known: self.spelled.format(name) for known, name in pairs}
                 return Taken.again(self, made_in, made, sources)
         raise Declined(f"it is not in sight where {self.path} is stored")
 
@@ -138,7 +139,7 @@ class Part(Taken):
         following = {node for one in (first, *blocks.after(block, first)) for node in ast.walk(one)}
         if not following.issuperset(self.reads):
             raise Declined(f"{self.path} is read in several places")
-        name = names.unused(self.source, f"{self.reads[0].attr}_now")
+        name = names.unused(self.source, f"{self.part}_now")
         edits = insert_before(self.source, first, [f"{name} = {text}"])
         return edits + [step for one in self.reads for step in replace(self.source, one, name)]
 
@@ -167,32 +168,49 @@ def taken(crossing: Crossing, sources: Sources) -> Iterator[Taken]:
         yield from _parts(crossing, frame, source, function, node)
 
 
+def _stored(tree: ast.AST, fields: list[str]) -> Iterator[dict[str, ast.expr]]:
+    """What is given to each call, or stands in each dict: its values by their names."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(args=values) if fields and len(values) == len(fields):
+                yield dict(zip(fields, values, strict=True))
+            case ast.Call(keywords=words):
+                yield {one.arg: one.value for one in words if one.arg}
+            case ast.Dict(keys=keys, values=values):
+                pairs = zip(keys, values, strict=True)
+                yield {str(key.value): one for key, one in pairs if isinstance(key, ast.Constant)}
+
+
 def _parts(crossing: Crossing, frame: Frame, source: Source, function: Function, node: ast.AST) -> Iterator[Part]:
-    """The parts of records of named fields that an expression reads."""
+    """The parts of records of named fields, or of dicts, that an expression reads."""
     held = {one.path: one.kind for one in crossing.carriers if one.function == frame.function}
     forms = [found[0] for one in crossing.carriers if (found := _RECORD.search(one.kind))]
     loops = (one for one in ast.walk(function) if isinstance(one, (ast.For, ast.comprehension)))
     each = {name for one in loops for name in names.targets(one.target)}
-    for record, part in dict.fromkeys(map(_part, ast.walk(node))):
-        form = held.get(record) or next((one for one in forms if re.search(rf"\b{part}=", one)), "")
-        kind = re.search(rf"\b{part}=(tensor|[\[(]\*tensor)", form) if part else None
+    for record, part, spelled in dict.fromkeys(map(_part, ast.walk(node))):
+        named = rf"\b{re.escape(part)}(?:=|': )"
+        form = held.get(record) or next((one for one in forms if re.search(named, one)), "")
+        kind = re.search(rf"{named}(tensor|[\[(]\*tensor)", form) if part else None
         if kind is None or (record not in held and (kind[1] != "tensor" or record not in each)):
             continue  # what no loop takes out of the memory may be a batch
-        path = f"{record}.{part}"
-        reads = [one for one in ast.walk(function) if isinstance(one, ast.Attribute) and ast.unparse(one) == path]
+        path = spelled.format(part)
+        nodes = (one for one in ast.walk(function) if isinstance(one, (ast.Attribute, ast.Subscript)))
+        reads: list[ast.expr] = [one for one in nodes if ast.unparse(one) == path]
         reads.sort(key=lambda one: (one.lineno, one.col_offset))
         yield Part(
             source, function, source.statement(node), path, {}, kind[1] != "tensor",
-            fields=re.findall(r"(\w+)=", form), reads=reads,
+            part=part, spelled=spelled, fields=re.findall(r"(\w+)=", form), reads=reads,
         )  # fmt: skip
 
 
-def _part(node: ast.AST) -> tuple[str, str]:
-    """The variable and the field of `record.field`."""
+def _part(node: ast.AST) -> tuple[str, str, str]:
+    """The variable and the field of `record.field` or `record["field"]`, and how the fields of that are read."""
     match node:
         case ast.Attribute(value=ast.Name(id=record), attr=field):
-            return record, field
-    return "", ""
+            return record, field, f"{record}.{{}}"
+        case ast.Subscript(value=ast.Name(id=record), slice=ast.Constant(value=str(field))) if field.isidentifier():
+            return record, field, f"{record}['{{}}']"
+    return "", "", ""
 
 
 def _values(node: ast.AST) -> Iterator[ast.Name]:
