@@ -269,6 +269,7 @@ def test_a_write_by_another_name_is_not_lost(script: Scripts, new: str) -> None:
         ("def f(p):\n  for _ in r:\n    p.mul_(2)", "def f(p):\n  for _ in r:\n    p = p.mul(2)", "p"),
         ("def f(self):\n  q = self.q\n  q[0] = 1", "def f(self):\n  q = self.q.clone()\n  q[0] = 1", "q"),
         ("def f(p):\n  p.zero_()", "def f(p):\n  p = p.clone()\n  p.zero_()", "p"),
+        ("def f(p):\n  unused = p.add_(1)", "def f(p):\n  unused = p + 1", "unused"),
         ("def f(p):\n  p.mul_(2)\n  return [p for p in q]", "def f(p):\n  p = p * 2\n  return [p for p in q]", "p"),
     ],
 )
@@ -291,6 +292,7 @@ def test_a_write_to_a_name_that_nothing_reads_is_found(old: str, new: str, name:
         ("def f():\n  w = e()\n  for s in x: w.copy_(s); g(w)", "def f():\n  w = e()\n  for s in x: w = s; g(w)"),
         ("w.zero_()", "w = torch.zeros_like(w)"),  # another module may import it
         ("def f(self):\n  q = self.q\n  q[0] = 1", "def f(self):\n  q = self.q.clone()\n  q[0] = 1\n  self.q = q"),
+        ("def f(x):\n  a, b = g(x)\n  a[0] = 1\n  return a", "def f(x):\n  a, b = h(x)\n  return a.exp()"),
         ("def f(x):\n  return g(x)", "def f(x):\n  unused = g(x)\n  return g(x)"),  # no write is gone
         ("def f(x):\n  h = x\n  h += 1\n  g(h, x)", "def f(x):\n  h = x\n  x = x + 1\n  h = x\n  g(h, x)"),
         ("for p in ps: pass", "for p in ps:\n  with torch.no_grad(): p -= 0.1 * p.grad"),

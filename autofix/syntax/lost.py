@@ -37,12 +37,16 @@ def lost_write(path: Path, old: bytes, new: bytes) -> tuple[str, int]:
         if mine is None or (name and before.segment(mine) == after.segment(scope)):
             continue
         added, gone = _bindings(scope) - _bindings(mine), _writes(before, mine) - _writes(after, scope)
-        unread = Needed(after, scope, frozenset() if name else exported).unread()
+        kept = frozenset() if name else exported
+        unread = Needed(after, scope, kept).unread()
+        idle = Needed(before, mine, kept).unread()  # as S is in `U, S, V = svd(x)`, before and after
+        never = {bound for one, bound in idle if not any(written(before, node) for node in ast.walk(one))}
         times = Counter(ast.unparse(statement) for statement in {statement for statement, _ in unread})
         for statement, bound in unread:
             text = ast.unparse(statement)
             # Of two that are the same, the one that was there before may be the one that nothing reads any more.
             fresh = added[text] and times[text] > _bindings(scope)[text] - added[text]
+            fresh = fresh and (bound not in never or bool(gone[bound]))
             if fresh and (gone or bound in _written_in(after, scope)):
                 return bound, statement.lineno
     return "", 0

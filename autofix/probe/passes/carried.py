@@ -134,8 +134,7 @@ class Carried(Listener):
         if self._once or (before and not _goes_on(walked, old)):
             self.reused[call.stack] = None
             self.shared.update(ages)
-            if call.stack in self._begun and not ages.isdisjoint(self._begun[call.stack][1]):
-                del self._begun[call.stack]
+            self._begun = {site: one for site, one in self._begun.items() if ages.isdisjoint(one[1])}
             self._unshared = {age: steps for age, steps in self._unshared.items() if age not in ages}
             self._makings.append({bisect.bisect(self._stepped, age) for age in ages})
             self.alone = self.alone and not leaves
