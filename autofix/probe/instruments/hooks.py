@@ -85,7 +85,7 @@ class Hooks(Listener):
         torch.Tensor.retain_grad = retain_grad
 
     def backward(self, call: Call) -> None:
-        if not call.accumulate or self._steps >= _SKETCHED:
+        if not call.accumulate or not self._sketches:
             return
         owned = set().union(*self._taps.owned)
         for leaf in graph.leaves(graph.walk(call.roots)):
@@ -150,8 +150,13 @@ class Hooks(Listener):
         self._add_up(self._count(key), gradient)
         return True
 
+    @property
+    def _sketches(self) -> bool:
+        """Whether gradients are looked at: there are steps to compare them by, and few so far."""
+        return bool(self._taps.optimizers) and self._steps < _SKETCHED
+
     def _add_up(self, due: _Due, gradient: torch.Tensor) -> None:
-        if self._steps < _SKETCHED and gradient.is_floating_point():
+        if self._sketches and gradient.is_floating_point():
             due.sums += [()] * (self._steps + 1 - len(due.sums))
             sketch = self._witness.sketch_all([gradient.detach()])[0]
             due.sums[-1] = tuple(map(sum, zip(due.sums[-1] or (0.0,) * len(sketch), sketch, strict=True)))

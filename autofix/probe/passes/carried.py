@@ -147,14 +147,17 @@ class Carried(Listener):
                 self._drawn = self._drawn or evaluated or self._sources.drawn_before(mark, shared, fresh)
                 self._collected = self._collected and self._anew and (evaluated or self._sources.drawn(shared, fresh))
         if self._cut:
-            self.cut_before = mark
-            call.cleanups.extend(node.register_prehook(graph.zeros).remove for node in old)
-            call.cleanups.append(self._cut_ended)
+            self._send_nothing(call, old, mark)
         else:
             self._targets.watch(call, old, fresh)
 
-    def _cut_ended(self) -> None:
-        self.cut_before = -1
+    def _send_nothing(self, call: Call, old: list[graph.Node], mark: int) -> None:
+        def done() -> None:
+            self.cut_before = -1
+
+        self.cut_before = mark
+        call.cleanups.extend(node.register_prehook(graph.zeros).remove for node in old)
+        call.cleanups.append(done)
 
     def _crossed(self, call: Call, mark: int) -> int:
         """Where a recurrence came through another site's backward and a step after the pass began; else `mark`."""
