@@ -537,8 +537,8 @@ class Hook:
     """A function of the program's that is a hook of modules, or of a tensor: how often it was due before each step.
 
     Of modules: how often one was called that has it. `calls` has no more than the last step behind which it was due.
-    `sums`: of a tensor's, before each of the first steps, the sum of the sketches of what it was given. `kept`: a
-    function that has the gradients of results kept; without a name, those of all leaves that no optimizer owns.
+    `sums`: of a tensor's, before each of the first steps, the sum of the sketches of what it was given. `kept`: what
+    stands for all results that keep their gradient and leaves that no optimizer owns; without a name, for such leaves.
     """
 
     name: str

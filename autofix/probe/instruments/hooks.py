@@ -38,20 +38,22 @@ class _Due:
 class Hooks(Listener):
     """Counts, between steps, the calls of modules that have hooks, and sums up what hooks of tensors are given.
 
-    Hooks of one function are counted together: an edit may make them at another place. A tensor that keeps its
-    gradient (`retain_grad`) is as one with a hook, by the function that has it kept.
+    Hooks of one function are counted together: an edit may make them at another place. All gradients that are kept,
+    of results (`retain_grad`) and of leaves that nobody steps, are summed up: an edit may make one of the other.
     """
 
     def __init__(self, frames: Frames, taps: Taps, names: Names, witness: Witness) -> None:
         self._frames, self._taps, self._names, self._witness = frames, taps, names, witness
         self._steps = 0
-        self._due: dict[tuple[CodeType, bool, bool], _Due] = {}
+        self._due: dict[tuple[CodeType, bool], _Due] = {}
         self._counting = False
+        self._keeper: CodeType | None = None
+        """The function that has a gradient kept first."""
         self._plain = torch.Tensor.register_hook
         self._inputs = Remembered[int]()
         """The leaves that no optimizer owns and that are looked at."""
         self._of_inputs: Raw = ()
-        self._inputs_due = _Due()
+        self._kept = _Due()
         self.cut_before: Callable[[], int] = lambda: -1
         """The age before which this run sends no gradient on: what is older has none that its hooks might get."""
         self._evaluated = weakref.WeakKeyDictionary[torch.nn.Module, tuple[Raw, list[int]]]()
@@ -66,7 +68,7 @@ class Hooks(Listener):
             code = _code(hook)
             if self._counting or code is None or not self._frames.owns(code):
                 return self._plain(tensor, hook)
-            age, key = _age(tensor), (code, True, False)
+            age, key = _age(tensor), (code, True)
             return self._hooked(tensor, lambda sent: hook(sent) if self._given(key, age, sent) else None)
 
         torch.Tensor.register_hook = register_hook
@@ -79,8 +81,9 @@ class Hooks(Listener):
             code, known = sys._getframe(1).f_code, graph.is_leaf(tensor) or tensor.retains_grad
             plain(tensor)
             if not (self._counting or known or not tensor.requires_grad) and self._frames.owns(code):
-                age, key = _age(tensor), (code, True, True)
-                self._hooked(tensor, lambda sent: self._given(key, age, sent) and None)
+                self._keeper = self._keeper or code
+                age = _age(tensor)
+                self._hooked(tensor, lambda sent: None if self._is_cut(age) else self._add_up(self._kept, sent))
 
         torch.Tensor.retain_grad = retain_grad
 
@@ -101,7 +104,7 @@ class Hooks(Listener):
             call = self._taps.current
             if call is not None and call.accumulate and self._steps == since:
                 self._of_inputs = self._of_inputs or call.stack
-                self._add_up(self._inputs_due, gradient)
+                self._add_up(self._kept, gradient)
 
         self._hooked(leaf, called)
 
@@ -118,19 +121,17 @@ class Hooks(Listener):
 
     def told(self) -> dict[str, Any]:
         """Each of them, how often it was due before each step, and with which gradients."""
-        hooks = (
-            wire.Hook(
-                f"{_KEEPS} of {code.co_qualname}" if kept else code.co_qualname, self._frames.resolve(((code, 0),)),
-                tensor, tuple(due.calls), tuple(due.sums), kept,
-            )
-            for (code, tensor, kept), due in self._due.items()
-        )  # fmt: skip
-        inputs = wire.Hook("", self._frames.resolve(self._of_inputs), True, (), tuple(self._inputs_due.sums), kept=True)
+        hooks = [
+            wire.Hook(code.co_qualname, self._frames.resolve(((code, 0),)), tensor, tuple(due.calls), tuple(due.sums))
+            for (code, tensor), due in self._due.items()
+        ]
+        place, name = (((self._keeper, 0),), _KEEPS) if self._keeper is not None else (self._of_inputs, "")
+        hooks.append(wire.Hook(name, self._frames.resolve(place), True, (), tuple(self._kept.sums), kept=True))
         evaluated = (
             wire.Evaluated(self._named(module), self._frames.resolve(raw), tuple(calls))
             for module, (raw, calls) in self._evaluated.items()
         )
-        return {"hooks": (*hooks, inputs), "evaluated": tuple(evaluated)}
+        return {"hooks": tuple(hooks), "evaluated": tuple(evaluated)}
 
     def _called(self, module: torch.nn.Module, args: Any) -> None:
         if not module.training:
@@ -141,14 +142,17 @@ class Hooks(Listener):
             for hook in getattr(module, kind, {}).values():
                 code = _code(hook)
                 if code is not None and self._frames.owns(code):
-                    self._count((code, False, False))
+                    self._count((code, False))
 
-    def _given(self, key: tuple[CodeType, bool, bool], age: int, gradient: torch.Tensor) -> bool:
+    def _given(self, key: tuple[CodeType, bool], age: int, gradient: torch.Tensor) -> bool:
         """Count what a tensor's hook is given; False where this run sends it nothing."""
-        if 0 <= age < self.cut_before():
+        if self._is_cut(age):
             return False
         self._add_up(self._count(key), gradient)
         return True
+
+    def _is_cut(self, age: int) -> bool:
+        return 0 <= age < self.cut_before()
 
     @property
     def _sketches(self) -> bool:
@@ -161,7 +165,7 @@ class Hooks(Listener):
             sketch = self._witness.sketch_all([gradient.detach()])[0]
             due.sums[-1] = tuple(map(sum, zip(due.sums[-1] or (0.0,) * len(sketch), sketch, strict=True)))
 
-    def _count(self, key: tuple[CodeType, bool, bool]) -> _Due:
+    def _count(self, key: tuple[CodeType, bool]) -> _Due:
         due = self._due.setdefault(key, _Due())
         self._add(due.calls)
         return due

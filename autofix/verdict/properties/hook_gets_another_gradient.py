@@ -9,6 +9,7 @@ between two steps are compared, with every step undone. So this is not said
 
 - where gradients come at once and not in parts, as those of a sum of losses do;
 - where they come a step later;
+- where the edit is *meant*, and the code sends what no reading does;
 - where the edit takes out what registers the hook, or keeps the gradient of a leaf instead.
 
 ## Why it matters
@@ -19,7 +20,7 @@ their own. But a saliency map, a score by which something is pruned, or what is 
 
 from __future__ import annotations
 
-from autofix.core.model import Finding, Treatment
+from autofix.core.model import Effect, Finding, Treatment
 from autofix.experiments.sketches import norm
 from autofix.probe import wire
 from autofix.verdict.evidence import Evidence
@@ -59,6 +60,16 @@ UNREAD = LEAF.replace("seen += x.grad.norm().item()", "seen += sum(p.grad.norm()
 CUT, ANEW = ("two(shown)", "two(shown.detach())"), ("two(shown)", "two(body(x))")
 RETAINED = "first.backward()", "first.backward(retain_graph=True)"
 SUM = "    first.backward()\n    second.backward()\n", "    (first + second).backward()\n"
+ELSEWHERE = (
+    KEPT.replace("    first.backward()\n", "    look(shown)\n    first.backward()\n")
+    .replace("    shown.retain_grad()\n", "    keep(shown)\n")
+    .replace("for _ in", "def keep(result):\n    result.retain_grad()\ndef look(result):\n    pass\nfor _ in")
+)
+KEEPS = "    keep(shown)\n    first, second = (one(shown) - 1).square().mean(), two(shown).square().mean()\n"
+MOVED = (
+    f"{KEEPS}    optimizer.zero_grad()\n    look(shown)\n{SUM[0]}",
+    (f"{KEEPS}    optimizer.zero_grad()\n    shown.retain_grad()\n{SUM[1]}".replace("    keep(shown)\n", "")),
+)
 STATE = """\
 cell, head = nn.GRUCell(3, 4), nn.Linear(4, 1)
 optimizer = torch.optim.SGD([*cell.parameters(), *head.parameters()], lr=0.05)
@@ -94,6 +105,7 @@ class HookGetsAnotherGradient(Property):
         Example(HOOKED, *SUM),
         Example(KEPT, *RETAINED),
         Example(KEPT, *SUM),
+        Example(ELSEWHERE, *MOVED),
         Example(LEAF, *SUM),
         Example(LEAF, *ANEW),
         Example(UNREAD, *CUT),
@@ -103,16 +115,18 @@ class HookGetsAnotherGradient(Property):
 
     def find(self, evidence: Evidence) -> Finding | None:
         found = evidence.assessment
+        if found.effect is Effect.MEANT:  # what such a reading sends is not what the code sends
+            return None
         if not found.effect.keeps_gradients or not (apart := _apart(evidence.followed, evidence.edited)):
             return None
         reading = found.reading or evidence.code
         still = _apart(evidence.of(reading, Treatment.FROZEN), evidence.edited_frozen)
-        named = {hook.name for hook in apart}
-        hook = next((one for one in still if one.name in named and not _is_free(evidence, one)), None)
+        named = set(map(_key, apart))
+        hook = next((one for one in still if _key(one) in named and not _is_free(evidence, one)), None)
         if hook is None:
             return None
-        name = f"`{hook.name.removesuffix(' of <module>')}`" if hook.name else "an input that no optimizer owns"
-        gone = not any(one.name == hook.name and one.sums for one in evidence.edited.hooks if one.tensor)
+        name = f"`{hook.name}`" if hook.name else "an input that no optimizer owns"
+        gone = not any(_key(one) == _key(hook) and one.sums for one in evidence.edited.hooks if one.tensor)
         return self.found(hook.stack, hook=name, what="no gradient" if gone else "another gradient")
 
 
@@ -123,13 +137,17 @@ def _is_free(evidence: Evidence, hook: wire.Hook) -> bool:
 
 def _apart(code: wire.Trace, edited: wire.Trace) -> list[wire.Hook]:
     """The hooks of tensors that are given something else in all, also if that came a step sooner or later."""
-    other = {hook.name: hook.sums for hook in edited.hooks if hook.tensor}
+    other = {_key(hook): hook.sums for hook in edited.hooks if hook.tensor}
     steps = min(len(code.whole_steps), len(edited.whole_steps))
     return [
         hook
         for hook in code.hooks
-        if hook.tensor and not _same(_running(hook.sums[:steps]), _running(other.get(hook.name, ())[:steps]))
+        if hook.tensor and not _same(_running(hook.sums[:steps]), _running(other.get(_key(hook), ())[:steps]))
     ]
+
+
+def _key(hook: wire.Hook) -> str:
+    return "" if hook.kept else hook.name
 
 
 def _running(sums: tuple[tuple[float, ...], ...]) -> list[tuple[float, ...]]:
