@@ -122,8 +122,8 @@ def _target(runs: Runs) -> Question | None:
 
 
 def _weight(runs: Runs) -> Question | None:
-    """What weighs a log-probability, with such a graph."""
-    return _constant(runs, aims.WEIGHT, "what weighs a log-probability", "weight-is-trained", "by what it weighs")
+    """What weighs a term of a loss, with such a graph."""
+    return _constant(runs, aims.WEIGHT, "what weighs a term", "weight-is-trained", "by what it weighs")
 
 
 def _constant(runs: Runs, name: str, unnamed: str, about: str, role: str) -> Question | None:

@@ -1,4 +1,4 @@
-"""Whether a failure lies in what mostly is a constant: the target of a loss, and what weighs a log-probability."""
+"""Whether a failure lies in what mostly is a constant: the target of a loss, and what weighs a term."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ _VIEWS = frozenset({
     *(f"{name}Backward{kind}" for name in ("View", "Reshape", "Squeeze", "Unsqueeze", "Neg") for kind in "01"),
     *("UnsafeViewBackward0", "WhereBackward0", "IndexBackward0", "MaskedSelectBackward0", "CloneBackward0"),
 })  # fmt: skip
+_SHARES = frozenset({"SoftmaxBackward0"})
 _SPREADS = frozenset({*(f"{name}Backward{kind}" for name in ("Std", "Var") for kind in "01"), "SqrtBackward0"})
 _DERIVATIVE = "BackwardBackward"
 """What the kinds of nodes have in their names that only a derivative is made of: the terms of an equation are sides."""
@@ -228,7 +229,8 @@ def _sized(found: Graph) -> Iterator[int]:
 def weights(found: Graph) -> Iterator[Aim]:
     """What weighs a log-probability in a term of a loss, and has a graph that leads to what an optimizer owns.
 
-    Where the logarithm is of what went into the weight, as in an entropy, both are parts of one measure.
+    Where the logarithm is of what went into the weight, as in an entropy, both are parts of one measure. What weighs
+    values by their own shares of a sum is such a weight, too, as the importance of a sample.
     """
     names, leads = found.names, found.leads
 
@@ -236,7 +238,8 @@ def weights(found: Graph) -> Iterator[Aim]:
         logs = [age for age in found.below([other], lambda age: names[age] in _PARTS) if names[age] in _LOGS]
         inside = set(found.below([weight]))
         trained = not inside.isdisjoint(found.leaves)
-        return bool(logs) and trained and not any(inside.intersection(leads.get(log, ())) for log in logs)
+        measure = any(inside.intersection(leads.get(log, ())) for log in logs)
+        return trained and not measure and (bool(logs) or _is_share(found, weight, other))
 
     for age in found.below(found.roots, lambda age: names[age] in ADDS | _CHOICES or len(leads.get(age, ())) < _TWO):
         both = leads.get(age, [])
@@ -244,3 +247,13 @@ def weights(found: Graph) -> Iterator[Aim]:
             for place, (weight, other) in enumerate((both, both[::-1])):
                 if weighs(weight, other):
                     yield Aim(weight, (other,), age, f"operand {place}")
+
+
+def _is_share(found: Graph, weight: int, other: int) -> bool:
+    """Whether a weight is made of what it weighs, and of no parameter else, divided by a sum."""
+    end = stripped(found, weight)[1]
+    divides = found.names[end] == "DivBackward0" and len(found.leads[end]) == _TWO
+    shares = divides and any(found.names[age] in ADDS for age in found.below([found.leads[end][1]]))
+    between = set(found.below([weight], lambda age: age != other))
+    reached = any(other in found.leads[age] for age in between)
+    return (shares or found.names[end] in _SHARES) and reached and between.isdisjoint(found.leaves)

@@ -1,9 +1,10 @@
-"""What weighs a log-probability is trained
+"""What weighs a log-probability, or values by their own shares, is trained
 
 ## What it finds
 
 A term of a loss is a log-probability times something that has a graph of its own: the probabilities that another view
-is given, an advantage. The failure lies in that graph: what backward found overwritten is in there alone, or another
+is given, an advantage. Or it is a value times its own share of a sum: the importance of a sample. The failure lies in
+that graph: what backward found overwritten is in there alone, or another
 backward freed what it leads to, or an optimizer moved that. The edit keeps it. This is not said where the logarithm is
 of the weight itself, as in an entropy, nor where the weight is made of what no optimizer owns, as by a teacher, nor
 where training is the same either way.
@@ -83,6 +84,21 @@ for _ in range(4):
     actor_loss.backward()
     optimizer.step()
 """
+IMPORTANCE = """\
+net = nn.Linear(4, 3)
+optimizer = torch.optim.Adam(net.parameters(), lr=0.01)
+for _ in range(4):
+    seen = torch.randn(8, 6, 4)
+    worth = -net(seen).square().sum(2)
+    share = SHARE
+    share /= share.sum(0)
+    loss = -(share * worth).sum(0).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+OWN_SHARE = IMPORTANCE.replace("SHARE", "(worth - worth.max(0).values).exp()")
+SHARED_OUT = ("share /= share.sum(0)", "share = share / share.sum(0)")
 CRITIC_KEEPS = ("delta.square().mean().backward()", "delta.square().mean().backward(retain_graph=True)")
 
 
@@ -90,18 +106,26 @@ class WeightIsTrained(Property):
     name = "weight-is-trained"
     runs = ("trace",)
     sentence = (
-        "the weight of a log-probability here, such as an advantage, is trained through the graph that fails; "
+        "the weight of a term here, such as an advantage or an importance, is trained through the graph that fails; "
         "it may be meant as a constant"
     )
     raises = (
         Example(TOGETHER.replace("ACTOR", "-(chances.log_prob(acts) * delta).mean()"), *CRITIC_KEEPS),
         Example(OTHER, *OUT_OF_PLACE),
         Example(ADVANTAGE, "advantage -= advantage.mean()", "advantage = advantage - advantage.mean()"),
+        Example(OWN_SHARE, *SHARED_OUT),
     )
     silent = (
         Example(TOGETHER.replace("ACTOR", "-(chances.log_prob(acts) * delta.detach()).mean()"), *CRITIC_KEEPS),
         Example(VIEWS.replace("LOG", "(target + 0.01).log()"), *OUT_OF_PLACE),
         Example(VIEWS.replace("LOG", "other.tanh()"), *OUT_OF_PLACE),
+        Example(OWN_SHARE.replace("worth).sum(0)", "net(seen[:, :, :4]).sum(2)).sum(0)"), *SHARED_OUT),
+        Example(
+            IMPORTANCE.replace("net = nn.Linear(4, 3)", "net = nn.Sequential(nn.Linear(4, 3), nn.Linear(1, 1))")
+            .replace("net(seen)", "net[0](seen)")
+            .replace("SHARE", "net[1](worth.unsqueeze(2)).squeeze(2).exp()"),
+            *SHARED_OUT,
+        ),
         Example(
             OTHER.replace("one, other = head(net(seen)", "one, other = teacher(start(seen)").replace(*TEACHER),
             *OUT_OF_PLACE,
