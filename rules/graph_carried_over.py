@@ -116,6 +116,20 @@ for step in range(8):
         opt.step()
 +        x = x.detach().requires_grad_()
         total = 0
+! a server's weights, which nobody trains, are part of what is kept
+net, server = torch.nn.Linear(3, 1), torch.nn.Linear(3, 1)
+dual = torch.zeros(1, 3)
+for _ in range(4):
+    net.load_state_dict(server.state_dict())
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    loss = net(torch.randn(5, 3)).square().mean() + (dual * net.weight).sum()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+-    dual = dual - 0.1 * (net.weight - server.weight)
++    dual = (dual - 0.1 * (net.weight - server.weight)).detach()
+    with torch.no_grad():
+        server.weight.lerp_(net.weight, 0.5)
 ! the project has a function for it
 def repackage(state):
     if isinstance(state, torch.Tensor):

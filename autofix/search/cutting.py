@@ -53,8 +53,9 @@ def after_backward(carriers: list[Carrier], diagnosis: Diagnosis, sources: Sourc
             edits = insert_after(source, statement, lines)
             paths = [path for one in chosen for path in one.paths]
             # A path through other objects' attributes is a worse place than the method that uses the state,
-            # and worse still in a file that knows nothing of the state but its object.
-            reach = 3 * any(path.removeprefix("self.").count(".") + path.count("[") for path in paths)
+            # and worse still in a file that knows nothing of the state but its object. So is one that rebuilds records.
+            rebuilt = any("data" in nested.kinds(c.kind) for c in kept if c.path in paths)
+            reach = 3 * (rebuilt or any(path.removeprefix("self.").count(".") + path.count("[") for path in paths))
             reach += 2 * any(_is_elsewhere(path, frame.file, carriers) for path in paths)
             yield [*edits, *(step for one in chosen for step in one.imports)], paths, min(depth, 2) + reach
 

@@ -39,7 +39,8 @@ def _code(fix: Fix, alike: Sequence[Fix]) -> str:
         own = [line for line in _signed(fix, sign) if line not in others and not line.startswith(b"#")]
         if own:
             # Of an update that moves the step says what it is: its first line only clears gradients.
-            line = next((one for one in own if b".step(" in one), own[0])
+            told = [one for one in own if not one.startswith((b"import ", b"from "))] or own
+            line = next((one for one in told if b".step(" in one), told[0])
             text = ("" if sign == b"+" else "without ") + line.decode("utf-8", "replace")
             return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
     return ""

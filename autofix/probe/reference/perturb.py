@@ -279,11 +279,18 @@ class Perturb(Listener):
     # Until they are trained -----------------------------------------------------------------------------------------
 
     def backward_done(self, call: Call) -> None:
-        """What has a gradient is trained: a later write is an update, not an initialisation."""
+        """What has a gradient is trained: a later write is an update, not an initialisation.
+
+        A reference cuts a graph by zeros, which reach also what gets nothing where an edit cuts it.
+        """
         self._owned()
         asked = {id(tensor) for tensor in call.inputs}
-        trained = [key for key, tensor in self._starting.items() if key in asked or tensor.grad is not None]
-        self._settle(trained)
+        with quiet():
+            self._settle([key for key, one in self._starting.items() if key in asked or self._is_trained(one)])
+
+    def _is_trained(self, parameter: torch.Tensor) -> bool:
+        gradient = parameter.grad
+        return gradient is not None and (id(parameter) in self._of_optimizers or bool(gradient.count_nonzero()))
 
     def step(self, index: int, optimizer: torch.optim.Optimizer) -> None:
         if index in self._checked:
