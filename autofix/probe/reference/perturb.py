@@ -290,7 +290,9 @@ class Perturb(Listener):
 
     def _is_trained(self, parameter: torch.Tensor) -> bool:
         gradient = parameter.grad
-        return gradient is not None and (id(parameter) in self._of_optimizers or bool(gradient.count_nonzero()))
+        if gradient is None or gradient.layout is not torch.strided:
+            return gradient is not None
+        return id(parameter) in self._of_optimizers or bool(gradient.count_nonzero())
 
     def step(self, index: int, optimizer: torch.optim.Optimizer) -> None:
         if index in self._checked:
