@@ -154,6 +154,22 @@ def test_a_module_that_is_made_costs_one_call_for_each_parameter() -> None:
         perturb.retire()
 
 
+def test_what_is_made_in_the_memory_of_a_parameter_is_known_by_what_was_known_of_that() -> None:
+    perturb = Perturb()
+    try:
+        layer = torch.nn.Linear(3, 2)
+        layer(torch.ones(1, 3))
+        first, moved = layer.weight, layer.weight.detach().clone()
+        seed = perturb.seed(first)
+        layer.weight = torch.nn.Parameter(first.data)
+        layer(torch.ones(1, 3))
+        assert torch.equal(layer.weight, moved)
+        # The number of what is gone may be that of the next parameter, which is not known then.
+        assert (perturb.seed(layer.weight), perturb.seed(first)) == (seed, None)
+    finally:
+        perturb.retire()
+
+
 class Calls(TorchFunctionMode):
     count = 0
 

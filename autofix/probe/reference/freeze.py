@@ -151,6 +151,9 @@ class Freeze(Perturb):
             with quiet(), outside():
                 self._starts[id(parameter)] = parameter.detach().clone()
 
+    def _tables(self) -> tuple[dict[int, Any], ...]:
+        return *super()._tables(), self._starts
+
     def _by_hand(self, written: list[torch.Tensor]) -> None:
         owned = self._asked.union(*self._taps.owned)
         mine = [t for t in written if id(t) in self._trained and (id(t) in owned or not self._taps.optimizers)]

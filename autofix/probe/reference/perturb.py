@@ -148,12 +148,27 @@ class Perturb(Listener):
             if not parameter.is_floating_point():
                 return
             mine = _memory(parameter)
-            for key in [key for key, other in self._known.items() if mine is not None and _memory(other) == mine]:
-                self._order.inherit(parameter, self._known.pop(key))
-                self._starting.pop(key, None)
+            for other in [one for one in self._known.values() if mine is not None and _memory(one) == mine]:
+                self._replace(other, parameter)
             self._order.add(parameter, how)
         self._known[id(parameter)] = self._starting[id(parameter)] = parameter
         self._changed()
+
+    def _replace(self, other: torch.Tensor, parameter: torch.Tensor) -> None:
+        """Know of a parameter what was known of another, which may be gone now: its number may be the next one's."""
+        self._order.inherit(parameter, other)
+        if (held := self._held.of(other)) is not None:
+            self._held.keep(parameter, held)
+        self._of_modules.discard(id(other))
+        for known in (self._known, self._starting, self._sure):
+            known.pop(id(other), None)
+        for known in self._tables():
+            if id(other) in known:
+                known[id(parameter)] = known.pop(id(other))
+
+    def _tables(self) -> tuple[dict[int, Any], ...]:
+        """What is known of parameters that have started, by their numbers."""
+        return self._seeds, self._left
 
     def _meet_early(self, used: Iterable[torch.Tensor]) -> None:
         """Know leaves that a graph uses before any optimizer is made, such as those of a value made once."""
