@@ -13,7 +13,15 @@ from autofix.experiments.client import JOBS
 from autofix.experiments.compare import comparable
 from autofix.experiments.requests import Builder, changed_lines, first_steps, line_maps
 from autofix.experiments.spec import UNEDITED, Intervention, RunSpec
-from autofix.experiments.unwritten import at_once, begun_anew, copied, kept_inputs, old_values, with_registered
+from autofix.experiments.unwritten import (
+    at_once,
+    begun_anew,
+    copied,
+    kept_inputs,
+    leaf_kept,
+    old_values,
+    with_registered,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -87,6 +95,8 @@ class Pool:
         """Those in which each of several writes in turn reads what was before them."""
         self.registered: Mapping[Path, bytes] = {}
         """Those in which parameters have a name of their own that a module kept by what it computed from them."""
+        self.leaf_written: wire.Stack = ()
+        """Where a leaf was to be written, if torch refused that."""
         self.begun: Begun | None = None
         """Where each pass could begin with a start that only the first one reads."""
         self._begun: Mapping[Path, bytes] = {}
@@ -102,7 +112,8 @@ class Pool:
     def about(self, diagnosis: Diagnosis) -> None:
         """Learn what failed: at some places a reference has to do what the script does not."""
         self.old_values = old_values(self.target, diagnosis.trace)
-        self.copied = copied(self.target, diagnosis.trace)
+        self.leaf_written = diagnosis.failure.stack if diagnosis.cause is Cause.LEAF_MODIFIED else ()
+        self.copied = copied(self.target, diagnosis.trace) or leaf_kept(self.target, self.leaf_written)
         self.at_once = at_once(self.target, diagnosis.trace)
         self.registered = with_registered(self.target, diagnosis.trace)
         self.kept_inputs = kept_inputs(self.target, diagnosis.trace, diagnosis.failure.stack)

@@ -12,7 +12,17 @@ from autofix.core.model import Target
 from autofix.probe import wire
 from autofix.syntax import calls, writes
 from autofix.syntax.apply import apply
-from autofix.syntax.edits import Begun, Step, append_call, begun, embed, in_local_name, out_of_place, registered
+from autofix.syntax.edits import (
+    Begun,
+    Step,
+    append_call,
+    begun,
+    embed,
+    in_local_name,
+    out_of_place,
+    registered,
+    second_links,
+)
 from autofix.syntax.edits import at_once as both_at_once
 from autofix.syntax.edits.expressions import aug_to_assign
 from autofix.syntax.edits.steps import rendered
@@ -26,6 +36,7 @@ _MOVED = (
 )
 _CUT = "(lambda it: it.detach() if hasattr(it, 'detach') else it)({})"
 _CUT_IN_PLACE = "(lambda it: it if it.is_leaf else it.detach_())({})"
+_COPY = "(lambda it: it.detach().clone().requires_grad_(it.requires_grad) if hasattr(it, 'detach') else it)({})"
 _MOVE = "{0}.mul_(1 + 0.01 * ({0} / {0}.abs().mean()).nan_to_num().sin())"
 
 
@@ -105,6 +116,15 @@ def copied(target: Target, trace: wire.Trace) -> dict[Path, bytes]:
         old = source.data.splitlines(keepends=True)
         files[source.path] = b"".join(lines.get(number, b"") + line for number, line in enumerate(old))
     return files
+
+
+def leaf_kept(target: Target, written: wire.Stack) -> dict[Path, bytes]:
+    """The files in which a leaf that is written by one name keeps its value under another, which gets a copy."""
+    sources, steps = Sources.of(target), dict[Source, list[Step]]()
+    for source, value in second_links(sources, written):
+        with contextlib.suppress(Declined):
+            steps.setdefault(source, []).extend(embed(source, value, _COPY))
+    return {source.path: apply(source, rendered(found)) for source, found in steps.items()}
 
 
 def _written(trace: wire.Trace) -> Iterator[tuple[wire.Stack, bool]]:

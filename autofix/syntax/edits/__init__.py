@@ -16,6 +16,7 @@ from autofix.syntax.edits.lasting import Lasting, lasting
 from autofix.syntax.edits.local_name import in_local_name, is_empty
 from autofix.syntax.edits.out_of_place import clone_before, not_inplace, out_of_place, value_after
 from autofix.syntax.edits.registered import Registered, registered
+from autofix.syntax.edits.second_name import second_links, second_name, written_name
 from autofix.syntax.edits.statements import (
     at_end,
     decorate,

@@ -39,10 +39,10 @@ from autofix.experiments.compare import comparable, starved
 from autofix.experiments.readings import LEAST, deprived, orphans
 from autofix.experiments.sketches import norm
 from autofix.probe import wire
+from autofix.syntax.edits import second_name
 from autofix.syntax.sources import Sources
 from autofix.verdict.law import KEPT, SILENT, Law, Ruling, Word, at
 from autofix.verdict.runs import Runs, lines
-from autofix.verdict.second_name import second_name
 
 
 class EverythingOwnedLearns(Law):

@@ -8,12 +8,11 @@ from autofix.core.model import Answer, Assessment, Effect, Question, Reading
 from autofix.experiments.compare import comparable, differences
 from autofix.experiments.sketches import LIVE
 from autofix.probe import wire
-from autofix.syntax.edits import lasting
+from autofix.syntax.edits import lasting, second_name, written_name
 from autofix.syntax.sources import Sources
 from autofix.verdict.law import at
 from autofix.verdict.left_open.told import told_as
 from autofix.verdict.runs import Runs
-from autofix.verdict.second_name import second_name, written_name
 
 
 def seen(runs: Runs) -> tuple[str, wire.Stack]:
@@ -25,6 +24,8 @@ def seen(runs: Runs) -> tuple[str, wire.Stack]:
     for stack in dict.fromkeys(writes):
         if name := second_name(sources, stack):
             return name, stack[:1]
+    if written := runs.case.pool.leaf_written:
+        return second_name(sources, written, older=True), written[:1]
     for crossing in (one for one in runs.trace.crossings if one.by == "failing" and not runs.letter.reused):
         if (found := lasting(sources, crossing.made)) is not None:
             return found.path, crossing.made[:1]

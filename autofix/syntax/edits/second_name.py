@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 import functools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from autofix.probe.wire import Frame
 from autofix.syntax import writes
 from autofix.syntax.calls import Function, argument, parameters, path_of
-from autofix.syntax.edits import is_empty
+from autofix.syntax.edits.local_name import is_empty
 from autofix.syntax.reaching import Reaching
 from autofix.syntax.source import Source
 from autofix.syntax.sources import Sources
@@ -19,31 +20,63 @@ _Name = tuple[str, frozenset[ast.AST]]
 """A name, and what gave it its value."""
 
 
-def second_name(sources: Sources, stack: Sequence[Frame]) -> str:
-    """The name that shows what a statement writes by another: of the same function, or of a caller; or ''."""
+class _Second(NamedTuple):
+    """A name that shows what is written by another, and what was given one of both, if a statement did that."""
+
+    name: _Name
+    link: ast.Name | None = None
+
+
+def second_name(sources: Sources, stack: Sequence[Frame], *, older: bool = False) -> str:
+    """The name that shows what a statement writes by another: of the same function, or of a caller; or ''.
+
+    `older`: one that was given to it before, and only that (`best = x`, then `x -= …`).
+    """
+    return next((one.name[0] for _, one in _seconds(sources, stack, older=older)), "")
+
+
+def second_links(sources: Sources, stack: Sequence[Frame]) -> Iterator[tuple[Source, ast.expr]]:
+    """The tensor, by the name that is written, where an assignment gives it an older name."""
+    yield from ((source, one.link) for source, one in _seconds(sources, stack, older=True) if one.link)
+
+
+def _seconds(sources: Sources, stack: Sequence[Frame], *, older: bool) -> Iterator[tuple[Source, _Second]]:
+    """Each such name of the first function that has one."""
     known: frozenset[ast.AST] = frozenset()
     function: Function | ast.Module | None = None
     for _, source, node in sources.nodes(stack):
         scope, statement = _scope(source, node), source.statement(node)
         reads = _reads_in(scope)
-        found: list[_Name] = []
+        found: list[_Second] = []
         if function is None:
             known = _given(reads, statement)
-            found += _beside(known, reads, statement)
+            found += map(_Second, _beside(known, reads, statement))
         elif (handed := _handed(function, known, node)) is not None:
             known = reads.get(handed, frozenset())
-            found += [] if _is_to_be_written(known, statement, node) else [(handed.id, known)]
+            found += [] if _is_to_be_written(known, statement, node) else [_Second((handed.id, known))]
         else:
-            return ""
-        values = [one.value for one in known if isinstance(one, ast.Assign) and isinstance(one.targets[0], ast.Name)]
-        seconds = [(one.id, reads.get(one, frozenset())) for one in values if isinstance(one, ast.Name)]
-        known = known.union(*(definitions for _, definitions in seconds))
-        found += seconds
-        for name in found:
-            if _is_read(name, reads, statement):
-                return name[0]
+            return
+        values = [one for one in known if isinstance(one, ast.Assign) and isinstance(one.targets[0], ast.Name)]
+        seconds = [
+            _Second((one.value.id, reads.get(one.value, frozenset())))
+            for one in values
+            if isinstance(one.value, ast.Name)
+        ]
+        found = [*_named_before(known, reads, statement)] if older else found + seconds
+        known = known.union(*(one.name[1] for one in seconds))
+        shown = [(source, one) for one in found if _is_read(one.name, reads, statement, some=older)]
+        if shown:
+            yield from shown
+            return
         function = scope
-    return ""
+
+
+def _named_before(known: frozenset[ast.AST], reads: _Reads, write: ast.AST) -> Iterator[_Second]:
+    """Names that were given to what has these definitions, and that of the write."""
+    for one in {one for found in reads.values() for one in found}:
+        for name, value in _pairs(one):
+            if isinstance(value, ast.Name) and known and reads.get(value, frozenset()) - {write} == known - {write}:
+                yield _Second((name, frozenset({one})), value)
 
 
 def written_name(sources: Sources, stack: Sequence[Frame]) -> str:
@@ -107,16 +140,19 @@ def _beside(known: Iterable[ast.AST], reads: _Reads, write: ast.stmt) -> Iterato
 
 def _parts(definition: ast.AST) -> Iterator[tuple[str, ast.Name]]:
     """The names that an assignment gives to parts of tensors (`first, rest = x[:1], x[1:]`), each with the whole."""
+    for name, value in _pairs(definition):
+        if isinstance(value, ast.Subscript) and isinstance(value.value, ast.Name):
+            yield name, value.value
+
+
+def _pairs(definition: ast.AST) -> list[tuple[str, ast.expr]]:
+    """The names that an assignment gives, each with its value."""
     match definition:
         case ast.Assign([ast.Tuple(elts=targets)], ast.Tuple(elts=values)) if len(targets) == len(values):
-            pairs = list(zip(targets, values, strict=True))
-        case ast.Assign([target], value):
-            pairs = [(target, value)]
-        case _:
-            pairs = []
-    for target, value in pairs:
-        if isinstance(target, ast.Name) and isinstance(value, ast.Subscript) and isinstance(value.value, ast.Name):
-            yield target.id, value.value
+            return [(one.id, value) for one, value in zip(targets, values, strict=True) if isinstance(one, ast.Name)]
+        case ast.Assign([ast.Name(id=name)], value):
+            return [(name, value)]
+    return []
 
 
 def _handed(function: Function | ast.Module, known: frozenset[ast.AST], call: ast.AST) -> ast.Name | None:
@@ -128,7 +164,7 @@ def _handed(function: Function | ast.Module, known: frozenset[ast.AST], call: as
     return found if isinstance(found, ast.Name) else None
 
 
-def _is_read(name: _Name, reads: _Reads, after: ast.stmt) -> bool:
-    """Whether a name is read after a statement for what it stands for by these definitions."""
+def _is_read(name: _Name, reads: _Reads, after: ast.stmt, *, some: bool = False) -> bool:
+    """Whether a name is read after a statement for what it stands for by these definitions, or `some` others."""
     later = (found for read, found in reads.items() if path_of(read) == name[0] and read.lineno > after.lineno)
-    return bool(name[1]) and any(found == name[1] for found in later)
+    return bool(name[1]) and any(found >= name[1] if some else found == name[1] for found in later)
