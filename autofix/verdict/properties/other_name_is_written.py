@@ -6,7 +6,8 @@ A name was given to what another name stands for (`masked = scores`), the new on
 `masked.mul_(2)`), and the old one is read afterwards, or what a caller handed over for it. So it is of two parts that
 overlap (`now, after = values[:-1], values[1:]`, then `after[done] = 0`), where nothing reads the whole afterwards; and
 of what outlives the pass that gives it a second name (`mesh = self.template`, `mesh += …`), if it is no state: that is
-also written by its own name or starts empty, or its new value is made of the old one. A run in which the write goes to
+also written by its own name or starts empty, or its new value is made of the old one. Of a leaf it is said where the
+older name is read afterwards (`best = w`, then `w -= …`). A run in which the write goes to
 a copy trains otherwise, and the edit keeps the write as it is. This is not said of what is read by the new name alone,
 nor of containers, nor of a tensor that began empty and is handed to a function that fills it. Where the write shows in
 nothing but what is printed, it is said of an edit that prints what the code prints.
@@ -180,6 +181,55 @@ NAMED_ONCE = LOOPED.replace("    moved = base\n", "").replace("for _ in", "moved
 ENDED = ("    optimizer.step()\n", "    optimizer.step()\n    base.detach_()\n")
 
 
+BEST = """\
+x, y = torch.randn(30, 3), torch.randn(30)
+w = torch.zeros(3, requires_grad=True)
+best, low = w, 1e9
+for i in range(8):
+    loss = (x @ w - y).square().mean()
+    if loss.item() < low:
+        best, low = w, loss.item()
+    loss.backward()
+    w -= 0.3 * w.grad
+    w.grad.zero_()
+    print(i, loss.item(), best.sum().item())
+"""
+CHAIN = """x = torch.rand(20, 3)
+
+
+def energy(q):
+    return (x @ q - 1).square().sum() * 5
+
+
+def moved(q):
+    for _ in range(3):
+        q.grad = None
+        energy(q).backward()
+        q += 0.05 * torch.randn(3) - 0.01 * q.grad
+    return q
+
+
+def sample(q):
+    current = q
+    before = energy(q).item()
+    q = moved(q)
+    if torch.rand(()).item() < before - energy(q).item():
+        return q
+    return current
+
+
+q = torch.randn(3, requires_grad=True)
+for _ in range(12):
+    q = sample(q)
+    print(energy(q).item())
+"""
+IN_PLACE = ("    w -= 0.3 * w.grad", "    with torch.no_grad():\n        w -= 0.3 * w.grad")
+STEPPED = (
+    "        q += 0.05 * torch.randn(3) - 0.01 * q.grad",
+    "        with torch.no_grad():\n            q += 0.05 * torch.randn(3) - 0.01 * q.grad",
+)
+
+
 class OtherNameIsWritten(Property):
     name = "other-name-is-written"
     runs = ("edited", "letter", "trace")
@@ -195,8 +245,18 @@ class OtherNameIsWritten(Property):
         Example(VALUES, *CLONED),
         Example(MESH, *ROLLED),
         Example(LOOPED, *ENDED),
+        Example(BEST, *IN_PLACE),
+        Example(CHAIN, *STEPPED),
     )
     silent = (
+        Example(BEST.replace("best.sum", "w.sum"), *IN_PLACE),
+        Example(BEST.replace("best, low = w, loss", "best, low = w.detach().clone(), loss"), *IN_PLACE),
+        Example(
+            BEST.replace("best, low = w, 1e9", "best, low = 0 * w, 1e9").replace("best, low = w", "best, low = 2 * w"),
+            *IN_PLACE,
+        ),
+        Example(CHAIN.replace("current = q", "current = q.detach().clone().requires_grad_()"), *STEPPED),
+        Example(CHAIN.replace("return current", "return q"), *STEPPED),
         Example(BLOCK.replace("READ", "masked"), *SPARED),
         Example(BLOCK.replace("READ", "len(gate)"), *SPARED),
         Example(PRINTED, "masked = gate", "masked = gate.clone()"),
