@@ -904,3 +904,32 @@ def test_a_statement_that_an_edit_moves_draws_the_same_noise(script: Scripts) ->
     forward, step = "    generated = loss_of_g()\n", "    opt_d.step()\n"
     verdict = script(MOVED).verdict((forward + step, step + forward))
     assert (verdict.effect, verdict.applicability) == (Effect.REFRESHED, Applicability.SAFE)
+
+
+DROPPED = """\
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+layers = [nn.Linear(4, 8), nn.ReLU(), nn.Dropout(0.5, inplace=True), nn.Linear(8, 8), nn.Dropout(0.5), nn.Linear(8, 1)]
+net = nn.Sequential(*layers)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for step in range(4):
+    opt.zero_grad()
+    (net(torch.randn(6, 4)) - 1).pow(2).mean().backward()
+    opt.step()
+"""
+AFTER_RELU = "nn.ReLU(), nn.Dropout(0.5, inplace=True)"
+
+
+def test_a_dropout_that_an_edit_moves_before_a_relu_drops_the_same_places(script: Scripts) -> None:
+    train = script(DROPPED)
+    verdict = train.verdict((AFTER_RELU, "nn.Dropout(0.5, inplace=True), nn.ReLU()"))
+    assert (verdict.applicability, verdict.effect) == (Applicability.SAFE, Effect.IDENTICAL)
+    for wrong in (
+        "nn.Dropout(0.4, inplace=True), nn.ReLU()",
+        "nn.Dropout(0.5), nn.Tanh()",
+        "nn.Dropout1d(0.5), nn.ReLU()",
+    ):
+        verdict = train.verdict((AFTER_RELU, wrong))
+        assert (verdict.applicability, verdict.effect) == (Applicability.UNSAFE, Effect.CHANGED), wrong

@@ -365,6 +365,7 @@ class Run(State):
             "facts": self.adapted.facts,
             "drawn_at": tuple(self.keyed.places) if self.keyed is not None else (),
             "dropped_at": tuple(self.keyed.dropped) if self.keyed is not None else (),
+            "drops": tuple(self.keyed.drops) if self.keyed is not None else (),
         }
 
 

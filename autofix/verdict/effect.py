@@ -234,8 +234,8 @@ class _Comparison:
         ]
         if not equal and self._same_but_for_rounding(readings[0], frozen, also):
             return equal_to(self._runs, readings[0], same_live=True)
-        if not equal and _moves_draws(still[readings[0]], frozen):
-            return self._with_moved_draws(readings, also)
+        if not equal and (paired := self._with_draws_paired(still[readings[0]], frozen, readings, also)):
+            return paired
         if not equal and self._writes_later(still[readings[0]], frozen, readings[0], also):
             return equal_to(self._runs, readings[0], same_live=False)
         for one in equal:
@@ -303,23 +303,34 @@ class _Comparison:
         edited = self._runs.of_edit(Treatment.FROZEN, Intervention.LATE)
         return edited.ended_well and not differences(late, edited, FROZEN)
 
-    def _with_moved_draws(self, readings: Sequence[Reading], also: Mapping[str, bool]) -> Assessment:
+    def _with_draws_paired(
+        self, still: wire.Trace, frozen: wire.Trace, readings: Sequence[Reading], also: Mapping[str, bool]
+    ) -> Assessment | None:
         """The effect of an edit that draws the same random numbers elsewhere: each kind in its order is paired then.
 
-        Whichever draws of both are paired, where they then train the same they train the same.
+        Whichever draws of both are paired, where they then train the same they train the same. So it is of one whose
+        dropouts drop something else of the same shape, but where they then differ nothing is said: None.
         """
+        moved = _moves_draws(still, frozen)
+        if not (moved or _drops_otherwise(still, frozen)):
+            return None
         undone, moving = ((treatment, Intervention.ORDERED) for treatment in (Treatment.FROZEN, Treatment.LIVE))
-        frozen, live = self._runs.of_edit(*undone), self._runs.of_edit(*moving)
+        runs, tolerance = self._runs, self._live_tolerance
+        self._pool.expect(*(RunSpec.reference(one, *undone) for one in readings))
         for one in readings:
-            still = self._runs.of(one, *undone)
-            if comparable(still) or differences(still, frozen, self._frozen_tolerance, **also):
+            paired = runs.of(one, *undone)
+            if comparable(paired) or differences(paired, runs.of_edit(*undone), self._frozen_tolerance, **also):
                 continue
-            reference = self._runs.of(one, *moving)
-            same = not differences(reference, live, self._live_tolerance, **also)
-            if same or not (also["printed"] or _cuts_or_loses(reference, live)):
-                return equal_to(self._runs, one, same_live=same)
-        first = readings[0]
-        return self._departing(self._runs.of(first, *moving), live, self._runs.of(first, *undone), frozen, also)
+            if _same_or_rounded(runs.of(one), self._live, tolerance, **also):
+                return equal_to(runs, one, same_live=True)
+            full, live = runs.of(one, *moving), runs.of_edit(*moving)
+            same = not differences(full, live, tolerance, **also)
+            if same or not (also["printed"] or _cuts_or_loses(full, live)):
+                return equal_to(runs, one, same_live=same)
+        if not moved:
+            return None
+        first, live = readings[0], runs.of_edit(*moving)
+        return self._departing(runs.of(first, *moving), live, runs.of(first, *undone), runs.of_edit(*undone), also)
 
     def _departing(
         self, full: wire.Trace, live: wire.Trace, still: wire.Trace, frozen: wire.Trace, also: Mapping[str, bool]
@@ -443,6 +454,13 @@ def _moves_draws(reference: wire.Trace, edited: wire.Trace) -> bool:
     """Whether random numbers are drawn at a new place, and at an old one no more."""
     before, after = set(reference.drawn_at), set(edited.drawn_at)
     return bool(before - after) and bool(after - before)
+
+
+def _drops_otherwise(reference: wire.Trace, edited: wire.Trace) -> bool:
+    """Whether dropouts drop something else of the same shape, where they draw by what they drop."""
+    pairs = list(zip(reference.drops, edited.drops, strict=False))
+    shapes = all(want.split("|")[0] == have.split("|")[0] for want, have in pairs)
+    return shapes and any(want != have for want, have in pairs)
 
 
 def _unknown(reason: str) -> Assessment:

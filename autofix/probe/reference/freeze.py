@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -23,6 +24,9 @@ from ..program.frames import Frames
 from ..wire import Request
 from .making import Making, leave
 from .perturb import Perturb
+
+_DROPS = 100
+"""Dropouts of which a run tells what they dropped."""
 
 
 class Freeze(Perturb):
@@ -257,7 +261,8 @@ class KeyedRandom(Dispatch):
     """Seeds each random draw by its call site and how often that site drew, or, in dropout, by the input it drops.
 
     Without this an edit that runs a forward twice would move every later draw, and would look like a change. One that
-    moves a draw to another place would, too: `ordered` tells draws apart by what is drawn and how often instead.
+    moves a draw to another place, or drops something else, would, too: `ordered` tells all draws apart by what is drawn
+    and how often instead.
     """
 
     _SEEDED = torch.Tag.nondeterministic_seeded
@@ -267,10 +272,13 @@ class KeyedRandom(Dispatch):
         self._frames, self._freeze, self._ordered = frames, freeze, ordered
         self._seeded = Known(lambda func: self._SEEDED in func.tags)
         self._content: str = ""
+        self._dropping = False
         self.places: Counter[str] = Counter()
         """How often each call site drew."""
         self.dropped: dict[str, None] = {}
         """The call sites of dropouts, which draw by what they drop."""
+        self.drops: list[str] = []
+        """What the first of them dropped: its shape, and how much it is."""
         self._kinds: Counter[str] = Counter()
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -300,17 +308,32 @@ class KeyedRandom(Dispatch):
 
     def _keyed(self, function: Any) -> Any:
         def dropout(input: torch.Tensor, *args: Any, **kwargs: Any) -> torch.Tensor:  # noqa: A002  as torch names it
+            if self._dropping:  # a mode of functions has it called once more
+                return function(input, *args, **kwargs)
+            self._dropping = True
             with quiet():
                 self.dropped[self._frames.site(self._frames.here())] = None
-                flat = input.detach().double()
-                # Rounded: the same input computed twice may differ in the last bits.
-                self._content = f"{tuple(input.shape)}{float(flat.sum()):.4e}{float(flat.norm()):.4e}"
+                content = _content(input)
+                self._content = "" if self._ordered else content
+                if len(self.drops) < _DROPS:
+                    self.drops.append(content)
             try:
                 return function(input, *args, **kwargs)
             finally:
-                self._content = ""
+                self._dropping, self._content = False, ""
 
         return dropout
+
+
+def _content(tensor: torch.Tensor) -> str:
+    """A tensor's shape and values, rounded: the same computed twice may differ in the last bits, also of what cancels.
+
+    The sums of all and of every second value are told beside the norm, to hundredths of it.
+    """
+    flat = tensor.detach().reshape(-1).double()
+    size = float(flat.norm())
+    sums = [round(100 * float(part.sum()) / size) if 0 < size < math.inf else 0 for part in (flat, flat[::2])]
+    return f"{tuple(tensor.shape)}|{size:.2e} {sums}"
 
 
 def _kinds(value: Any) -> Any:
