@@ -156,8 +156,11 @@ print(H.weight.grad)
                 statement = source.statement(node)
                 later, earlier = owning.stepped_later(source, statement), owning.stepped_earlier(source, statement)
                 owners = [one for one in later if calls.path_of(one) not in earlier]
-                if len(set(diagnosis.failure.concerned) - stepped) > 1 and len(owners) > 1:
+                left = set(diagnosis.failure.concerned) - stepped
+                if len(left) > 1 and len(owners) > 1:
                     yield self.propose(owning.reaching_only(source, node, owners), WHY_EACH, title=EACH)
                 if later and (edits := owning.reaching_only(source, node, later[:1])):
-                    yield self.propose(edits, WHY, later=3)
+                    # What is left out is used by no step of this pass: all values stay, so it comes before copies.
+                    unused = len(left) == 1 and len(owners) == len(later)
+                    yield self.propose(edits, WHY, later=-1 if unused else 3)
                 return

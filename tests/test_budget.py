@@ -79,6 +79,22 @@ for update in range(6):
     ((score - 1).square().mean() + real.square().mean()).backward()
     judges.step()
 """
+IN_TURN = """
+first, second, third = nn.Linear(4, 4), nn.Linear(4, 1), nn.Linear(4, 4)
+one, two, three = (torch.optim.SGD(net.parameters(), lr=0.1) for net in (first, second, third))
+for update in range(6):
+    hidden = first(first(torch.randn(8, 4)).tanh()).tanh()
+    score, size = second(hidden), third(hidden)
+    one.zero_grad()
+    (hidden.sum() + score.sum()).backward(retain_graph=True)
+    one.step()
+    two.zero_grad()
+    score.square().mean().backward(retain_graph=True)
+    two.step()
+    three.zero_grad()
+    size.square().mean().backward()
+    three.step()
+"""
 OFTEN = """
 one, two = (torch.optim.SGD(net.parameters(), lr=0.001) for net in (first, second))
 for update in range(1, 1000):
@@ -360,13 +376,28 @@ def test_others_do_not_wait_for_an_optimizer_that_made_no_step(
 def test_where_runs_are_dear_an_edit_that_cuts_is_judged_behind_one_that_may_be_right(
     probe: Probe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    limits = {"_SLOW": 0.0, "_LEAST": 1e-9, "_TIMES": 0.0, "_IN_VAIN": 1e12}  # runs are dear; the first fix is the last
+    limits = {
+        "_SLOW": 0.0,
+        "_LEAST": 1e-9,
+        "_TIMES": 1e-9,
+        "_IN_VAIN": 1e12,
+    }  # the first fix is the last
     for name, value in limits.items():
         monkeypatch.setattr(pool, name, value)
     target = replace(script(tmp_path, STEPPED, 0.0), budget=0.0)
     report = pipeline.fix(target, registry.rules(), probe=probe, progress=lambda _: None)
     (fix,) = report.fixes
     assert fix.verdict.effect.keeps_gradients
+
+
+def test_where_runs_are_dear_a_cure_that_changes_no_step_so_far_is_tried_at_the_next_failure_first(
+    probe: Probe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pool, "_SLOW", 0.0)
+    report = pipeline.fix(script(tmp_path, IN_TURN, 0.0), registry.rules(), probe=probe, progress=lambda _: None)
+    (fix,) = report.fixes
+    assert (fix.candidate.rules, fix.verdict.effect) == (("AG108", "AG108"), Effect.IDENTICAL)
+    assert all(len(one.candidate.rules) == 1 for one in report.rejected)
 
 
 def test_a_slow_run_ends_and_a_round_of_it_too_behind_all_steps_of_a_pass(tmp_path: Path) -> None:

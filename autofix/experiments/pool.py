@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Self, TypeVar
@@ -246,13 +247,21 @@ class Pool:
         """Seconds for which the runs computed that were waited for, and this process: to find edits takes time, too."""
         return self._computed + time.thread_time() - self._began
 
-    def late(self, *, in_vain: bool) -> bool:
-        """Whether so much was computed that nothing is worth its time any more beside an edit which runs.
+    def most(self, *, in_vain: bool) -> float:
+        """Seconds of computing after which nothing is worth its time any more beside an edit which runs.
 
         `in_vain`: none does.
         """
-        most = max(_LEAST + _TIMES * self.baseline.computed, _TIMES * self.target.budget)
-        return self.computed > JOBS * most * (_IN_VAIN if in_vain else 1)
+        return self._most * (_IN_VAIN if in_vain else 1)
+
+    @property
+    def larger_budget(self) -> int:
+        """The --budget that allows twice as many."""
+        return math.ceil(2 * self._most / (JOBS * _TIMES))
+
+    @property
+    def _most(self) -> float:
+        return JOBS * max(_LEAST + _TIMES * self.baseline.computed, _TIMES * self.target.budget)
 
     def same_failure(self, trace: wire.Trace, files: Mapping[Path, bytes] | None = None) -> bool:
         """Whether a run, of an edit where `files` are given, failed where, and as, the unedited script failed."""

@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
-from autofix.core.model import Applicability, Candidate, Cause, Diagnosis, Fix, Note, RunOutcome, Target
+from autofix.core.model import Applicability, Candidate, Cause, Fix, Note, RunOutcome, Target
 from autofix.experiments.client import JOBS, Probe
 from autofix.experiments.requests import line_maps
 from autofix.pipeline import first
@@ -18,6 +18,7 @@ from autofix.search.propose import propose
 from autofix.search.rule import Rule
 from autofix.syntax.sources import Sources
 from autofix.verdict.decide import comes_late, decide, foresee
+from autofix.verdict.effect import agrees
 from autofix.verdict.evidence import Evidence
 from autofix.verdict.order import is_best, only_adds, settles, still_worth_a_run
 from autofix.verdict.runs import Case
@@ -59,37 +60,17 @@ class Rounds:
             for built in level:
                 if depth and self._has_waited(case, 0):
                     return
-                tried = self._try(case, built.diagnosis, built.candidate)
-                base = built.candidate.files if built.candidate is not None else {}
-                for candidate, live in tried:
-                    if uncovers(candidate, live, built.run, line_maps(self.target, candidate.files, base)):
-                        found.append((candidate, live))
+                found += self._try(case, built)
                 if depth and any(map(is_best, self.fixes)):
                     return
-            if depth + 1 >= DEPTH:
-                found = [(candidate, live) for candidate, live in found if _is_one_cure(candidate)]
             if not found or any(map(settles, self.fixes)):
                 return
             level = self._next(found)
 
-    def _try(
-        self, case: Case, diagnosis: Diagnosis, base: Candidate | None
-    ) -> list[tuple[Candidate, wire.Trace]]:  # fmt: skip
-        """Run every candidate for one diagnosis; returns those that failed in another way."""
-        files = dict(base.files) if base is not None else {}
-        candidates, notes = propose(diagnosis, Sources.of(self.target, files), self.rules, base)
-        if base is not None and len(base.rules) >= DEPTH:
-            candidates = [one for one in candidates if _is_one_cure(one)]
-        self.notes.extend(notes)
+    def _try(self, case: Case, built: Built) -> list[tuple[Candidate, wire.Trace]]:
+        """Run every candidate for one diagnosis; returns those to build upon."""
+        queue = self._queue(case, built)
         uncovered = []
-        # The same edits in another order are the same candidate.
-        queue = [
-            (candidate, Evidence(case, candidate.files))
-            for candidate in candidates
-            if _key(candidate) not in self.tried
-        ]
-        queue = self._worth(case, self._telling(case, queue)) if base is not None else queue
-        self.tried.update(_key(candidate) for candidate, _ in queue)
         behind: list[Evidence] = []
         while queue and not self._has_waited(case, len(queue)):
             # This one, too: while the first reference is waited for, its run is to begin before those of the others.
@@ -110,21 +91,67 @@ class Rounds:
                     self.found(one)
                 queue = self._worth(case, queue)
             if verdict.run is RunOutcome.OTHER_FAILURE:
-                uncovered.append((candidate, evidence.edited))
-                if base is None and not of_autograd(evidence.edited):
+                if built.candidate is None and not of_autograd(evidence.edited):
                     self.broken.append(one)
+                uncovered += self._uncovered(case, built, (candidate, evidence), queue)
+                queue = self._worth(case, queue)
         case.pool.look_ahead(())  # what is left is not wanted: its runs would go on beside those that are
         return uncovered
 
+    def _queue(self, case: Case, built: Built) -> list[_Waiting]:
+        """The candidates for one diagnosis, in the order in which they are tried."""
+        base = built.candidate
+        sources = Sources.of(self.target, {} if base is None else base.files)
+        candidates, notes = propose(built.diagnosis, sources, self.rules, base)
+        if base is not None and len(base.rules) >= DEPTH:
+            candidates = [one for one in candidates if _is_one_cure(one)]
+        self.notes.extend(notes)
+        # The same edits in another order are the same candidate.
+        queue = [
+            (candidate, Evidence(case, candidate.files))
+            for candidate in candidates
+            if _key(candidate) not in self.tried
+        ]
+        if base is not None:
+            queue = self._worth(case, self._telling(case, queue))
+            if not case.pool.quick:  # what cured the failure before this one likely cures this one, too
+                queue.sort(key=lambda waiting: not _is_one_cure(waiting[0]))
+        self.tried.update(_key(candidate) for candidate, _ in queue)
+        return queue
+
+    def _uncovered(
+        self, case: Case, built: Built, tried: _Waiting, left: Sequence[_Waiting]
+    ) -> list[tuple[Candidate, wire.Trace]]:  # fmt: skip
+        """A candidate that failed in another way, if it is to be built upon.
+
+        Where runs are dear, and its steps up to there are those of the code, that is done before others are tried.
+        """
+        candidate, live = tried[0], tried[1].edited
+        lines = line_maps(self.target, candidate.files, built.candidate.files if built.candidate is not None else {})
+        if not (_may_go_on(candidate) and uncovers(candidate, live, built.run, lines)):
+            return []
+        if case.pool.quick or not agrees(tried[1]):
+            return [(candidate, live)]
+        for waiting, _ in left:
+            case.pool.drop(waiting.files)
+        return [found for further in self._next([(candidate, live)]) for found in self._try(case, further)]
+
     def _has_waited(self, case: Case, left: int) -> bool:
         """Whether somebody has waited long enough, longer where no edit runs yet; it is told what is left out."""
-        none = bool(self.fixes) and bool(case.pool.too_few)
-        if not (none or case.pool.late(in_vain=not self.fixes)):
+        pool, runs = case.pool, bool(self.fixes)
+        none = runs and bool(pool.too_few)
+        most = pool.most(in_vain=not runs)
+        if not none and pool.computed <= most:
             return False
         more = f"{left} more edit{'s were' if left != 1 else ' was'}" if left else "edits built upon others were"
-        long = f"the repair had computed for {case.pool.computed:.0f} s"
-        why = "no edit can be compared in this time" if none else long
-        self.untried = self.untried or f"{more} not tried: {why}; a larger --budget goes on for longer"
+        why = "no edit can be compared in this time; a larger --budget goes on for longer"
+        if not none:
+            where = "beside an edit that gets past the failure" if runs else "while no edit gets past the failure"
+            why = (
+                f"the repair had used {pool.computed:.0f} s of processor time, of at most {most:.0f} s {where}; "
+                f"--budget {pool.larger_budget} allows twice as much"
+            )
+        self.untried = self.untried or f"{more} not tried: {why}"
         return True
 
     def _telling(self, case: Case, queue: list[_Waiting]) -> list[_Waiting]:
@@ -155,6 +182,11 @@ class Rounds:
             and diagnosis.cause is not Cause.OTHER
         )
         return itertools.islice(built, _CHAINS)
+
+
+def _may_go_on(candidate: Candidate) -> bool:
+    """Whether a chain may become longer yet."""
+    return len(candidate.rules) < DEPTH or (_is_one_cure(candidate) and len(candidate.rules) < _PLACES)
 
 
 def _is_one_cure(candidate: Candidate) -> bool:

@@ -87,6 +87,11 @@ def trains_alike(runs: Runs, reading: Reading, other: Reading) -> bool:
     return not (comparable(one) or comparable(two) or differences(one, two, LIVE))
 
 
+def agrees(runs: Runs) -> bool:
+    """Whether each step of the edit's own run, as far as that came, is the code's."""
+    return not comparable(runs.letter) and first_departing(runs.letter, runs.edited) is None
+
+
 def departs(runs: Runs) -> bool:
     """Whether the live run of an edit departs from every reading, and not by newer parameters."""
     letter, pool = runs.letter, runs.case.pool
