@@ -110,6 +110,19 @@ for _ in range(4):
 +    score = D(z.detach())
     (score - 1).pow(2).mean().backward()
     d_opt.step()
+! unsafe: only the sum of the losses again, without what one of them sends
+for _ in range(4):
+    z = torch.tanh(G(G(torch.randn(4, 2))[:, :2]))
+    wrong = (D(z) - 1).pow(2).mean()
+    right = D(torch.randn(4, 3)).pow(2).mean()
+    total = right + 0.5 * wrong
+    g_opt.zero_grad()
+    z.pow(2).mean().backward(retain_graph=True)
+    g_opt.step()
+    d_opt.zero_grad()
++    total = right + 0.5 * wrong.detach()
+    total.backward()
+    d_opt.step()
 ! what is copied of the weights is copied after the step; a loop empties the gradients
 pi, q, old = torch.nn.Linear(3, 3), torch.nn.Linear(3, 1), torch.nn.Linear(3, 1)
 pi_opt, q_opt = torch.optim.SGD(pi.parameters(), lr=0.1), torch.optim.SGD(q.parameters(), lr=0.1)
@@ -296,6 +309,9 @@ for i in range(4):
             edits = insert(scene.source, anchor or scene.step, lines)
             title = "Compute it again after the step" + (", from detached values" if cut else "")
             title += ", with the graph of what goes in" if without else ""
+            if cut and all(isinstance(one, ast.Assign) and _is_sum(one.value) for one in statements):
+                title = f"Sum up after the step what is left: nothing learns from {_listed(cut)} there any more"
+                later += _MOST + 1
             yield self.propose(edits, WHY_CUT if cut else WHY_AGAIN, title=title, tier=Tier.AGAIN, later=later)
 
     def _step(
@@ -326,6 +342,22 @@ for i in range(4):
                 edits = move_after(scene.source, moved, anchor)
                 edits += [edit for one in behind for edit in move_after(scene.source, [one], anchor)]
                 yield self.propose(edits, WHY_STEP, title=title, tier=tier, later=2)
+
+
+def _is_sum(node: ast.expr) -> bool:
+    """Whether an expression only adds what has a name: nothing is computed anew in it but the total."""
+    match node:
+        case ast.BinOp(left=left, op=ast.Add() | ast.Sub(), right=right):
+            return _is_sum(left) and _is_sum(right)
+        case ast.BinOp(left=ast.Constant(), op=ast.Mult(), right=one):
+            return _is_sum(one)
+        case ast.BinOp(left=one, op=ast.Mult() | ast.Div(), right=ast.Constant()):
+            return _is_sum(one)
+    return isinstance(node, (ast.Name, ast.Attribute))
+
+
+def _listed(paths: set[str]) -> str:
+    return " and ".join(f"`{path}`" for path in sorted(paths))
 
 
 def _copied(scene: Scene, one: ast.stmt, copies: Sequence[ast.stmt], cut: set[str]) -> list[str]:
