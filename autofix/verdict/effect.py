@@ -88,8 +88,9 @@ def trains_alike(runs: Runs, reading: Reading, other: Reading) -> bool:
 
 
 def agrees(runs: Runs) -> bool:
-    """Whether each step of the edit's own run, as far as that came, is the code's."""
-    return not comparable(runs.letter) and first_departing(runs.letter, runs.edited) is None
+    """Whether the edit's own run made steps that the unedited one did not come to, and none that is not the code's."""
+    further = len(runs.edited.steps) > sum(runs.case.pool.baseline.counts)
+    return further and not comparable(runs.letter) and first_departing(runs.letter, runs.edited) is None
 
 
 def departs(runs: Runs) -> bool:
