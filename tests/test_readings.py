@@ -999,3 +999,78 @@ def test_a_weight_that_is_made_of_losses_is_a_constant(script: Scripts) -> None:
 def test_a_weight_that_another_loss_trains_is_a_constant(script: Scripts) -> None:
     other = TASKS.replace(" + sum(logs)", "").replace("[*net.parameters(), *logs]", "net.parameters()")
     assert script(other).verify((WEIGHTS, "np.array([torch.exp(-one).item() for one in logs])")).outcome is Outcome.SAFE
+
+
+EXPERTS = """\
+import numpy as np
+import torch
+
+torch.manual_seed(0)
+gate, experts = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2)
+optimizer = torch.optim.SGD([*gate.parameters(), *experts.parameters()], lr=0.1)
+for _ in range(4):
+    x = torch.randn(8, 3)
+    share = np.exp(gate(x).numpy())
+    share = torch.from_numpy(share / share.sum(1, keepdims=True))
+    loss = ((share * experts(x)).sum(1) - 1).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+NOT_OWNED = ("[*gate.parameters(), *experts.parameters()]", "experts.parameters()")
+ALSO_TRAINED = (".mean()\n", ".mean() + gate(x).square().mean()\n")
+
+
+def test_a_weight_that_alone_trains_what_is_owned_is_no_constant(script: Scripts) -> None:
+    assert script(EXPERTS).verify(("gate(x).numpy()", "gate(x).detach().numpy()")).outcome is not Outcome.SAFE
+
+
+@pytest.mark.parametrize("change", [NOT_OWNED, ALSO_TRAINED])
+def test_a_weight_of_what_learns_elsewhere_or_never_is_a_constant(script: Scripts, change: tuple[str, str]) -> None:
+    train = script(changed(EXPERTS, change))
+    assert train.verify(("gate(x).numpy()", "gate(x).detach().numpy()")).outcome is Outcome.SAFE
+
+
+ATTACKED = """\
+import torch
+
+torch.manual_seed(0)
+net = torch.nn.Sequential(torch.nn.Linear(3, 6), torch.nn.Tanh(), torch.nn.Linear(6, 1))
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    x = torch.randn(8, 3)
+    near = x.clone().requires_grad_()
+    for _ in range(3):
+        slope, = torch.autograd.grad(net(near).square().mean(), near)
+        near += 0.1 * slope.sign()
+        near.clamp_(x - 0.15, x + 0.15)
+    loss = (net(near) - 1).square().mean() + net(x).abs().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+CLIMB, CLIP = "near += 0.1 * slope.sign()", "        near.clamp_(x - 0.15, x + 0.15)\n"
+BY_DATA = (CLIMB, CLIMB.replace("near +=", "near.data +="))
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        (BY_DATA, (CLIP, CLIP.replace("near.clamp_", "near.data.clamp_"))),
+        (
+            (CLIMB, "near = (near + 0.1 * slope.sign()).detach()"),
+            (CLIP, CLIP.replace("near.clamp_", "near = near.clamp").replace("15)\n", "15).requires_grad_()\n")),
+        ),
+    ],
+)
+def test_an_input_that_a_pass_makes_may_be_written_or_made_anew(
+    script: Scripts, edit: tuple[tuple[str, str], ...]
+) -> None:
+    assert script(ATTACKED).verify(*edit).outcome is Outcome.SAFE
+
+
+@pytest.mark.parametrize("edit", [(BY_DATA, (CLIP, "")), (BY_DATA, (CLIP, CLIP.replace("clamp_", "clamp")))])
+def test_what_is_written_to_an_input_that_a_pass_makes_is_no_step(
+    script: Scripts, edit: tuple[tuple[str, str], ...]
+) -> None:
+    assert script(ATTACKED).verify(*edit).outcome is Outcome.UNSAFE

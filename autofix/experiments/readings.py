@@ -110,8 +110,7 @@ def letters(
     if not (ambiguous(update) or _lost_by_conversion(update)):
         if not _enters_a_loss(update, nudged):
             return only
-        constant = operation().seen("array-may-be-constant") or not any(deprived(update, operation()))
-        if constant and not _weighs(update, operation()):
+        if not (any(deprived(update, operation())) or _weighs(update, operation())):
             return _with_terms(update, operation(), only)
     other = operation()
     both = (UPDATE, update, other), (OPERATION, other, update)

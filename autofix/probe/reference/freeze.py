@@ -39,8 +39,9 @@ class Freeze(Perturb):
 
     Without the drift each parameter moves once, where a graph first uses it: what was kept of it before then differs.
 
-    A step made by hand is a write to a leaf that a backward has reached, and that an optimizer owns, if there are any.
-    It is undone where the leaf is next used, when its value has been looked at; the first of them, between a forward
+    A step made by hand is a write to a leaf that a backward has reached, and, if there are optimizers, that one owns or
+    whose gradient was asked for before an earlier step: an input that a pass makes and writes is no parameter. It is
+    undone where the leaf is next used, when its value has been looked at; the first of them, between a forward
     and the first backward, then too. Without optimizers, a round ends when all of them were written once more.
     """
 
@@ -76,7 +77,8 @@ class Freeze(Perturb):
         self._written: set[int] = set()
         self._rounds: set[int] = set()
         """The leaves that are written by hand in each round, once that is known."""
-        self._asked: set[int] = set()
+        self._asked: dict[int, int] = {}
+        """How many steps had been made when the gradient of each leaf was first asked for."""
         self._resting: set[int] = set()
         """Without a drift: the parameters that have moved, and stay where they are from then on."""
 
@@ -133,7 +135,8 @@ class Freeze(Perturb):
 
     def backward(self, call: Call) -> None:
         if not call.accumulate:
-            self._asked.update(map(id, call.inputs))
+            for leaf in call.inputs:
+                self._asked.setdefault(id(leaf), sum(self._taps.counts))
         written = []
         with quiet():
             inputs = (t for t in call.inputs if isinstance(t, torch.Tensor) and graph.is_leaf(t))
@@ -159,7 +162,8 @@ class Freeze(Perturb):
         return *super()._tables(), self._starts
 
     def _by_hand(self, written: list[torch.Tensor]) -> None:
-        owned = self._asked.union(*self._taps.owned)
+        made = sum(self._taps.counts)
+        owned = {key for key, before in self._asked.items() if before < made}.union(*self._taps.owned)
         mine = [t for t in written if id(t) in self._trained and (id(t) in owned or not self._taps.optimizers)]
         with quiet(), outside():
             for leaf in mine:
