@@ -17,9 +17,10 @@ some of the parameters.
 
 What moves (behind other statements, into a block, out of one) is put back. It is not needed where that does as well,
 and where the runs do not show what the moved statement does, or one that it passed: a clip that does not bind, a
-scheduler. What records numbers or binds a name of its own may move. A part without which the script trains as the code
-says, while the edit only does so with newer parameters or other random numbers (a seed set in each pass), is not needed
-either.
+scheduler. What records numbers or binds a name of its own may move. Nor is a part needed that shows only in what the
+code keeps as results, which no run compares: a history that gets longer. A part without which the script trains as the
+code says, while the edit only does so with newer parameters or other random numbers (a seed set in each pass), is not
+needed either.
 
 ## Why it matters
 
@@ -146,6 +147,19 @@ for turn in range(8):
     optimizer.step()
     scheduler.step()
 """
+STORED = """\
+net, kept = nn.Linear(3, 4), []
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(8):
+    out = net(torch.randn(5, 3))
+    loss = out.square().mean() + sum((out - one).square().mean() for one in kept[-1:])
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    kept.append(out)
+    kept = kept[-3:]
+"""
+STORES = STORED[STORED.index("    kept.append") :]
 START = TOTAL[TOTAL.index("    total") :]
 GROWS, SUM = "total += net(x)", "total = net(x) if total is None else total + net(x)"
 STEPPED = "    scheduler.step()\n"
@@ -247,6 +261,7 @@ class PartNotNeeded(Property):
         Example(CARRIED, ", h)", ", h.detach() * 0.5 ** max(0, step - 100))"),
         Example(BY_HAND, FOR_EACH, BY_OWNERS + "    scheduler.step()\n"),
         Example(BY_HAND, FOR_EACH, MADE_ANEW.replace("zero_()", "zero_().clamp(-1, 1)")),
+        Example(STORED, STORES, "    kept.append(out.detach())\n    kept = kept[-4:]\n"),
     )
     silent = (
         Example(CARRIED, ", h)", ", h.detach())"),
@@ -273,6 +288,8 @@ class PartNotNeeded(Property):
         Example(
             CARRIED, f"    {RUN}torch.randn(5, 3), h)\n{CLEAR}", f"{CLEAR}    {CUT}\n    {RUN}torch.randn(5, 3), h)\n"
         ),
+        Example(STORED, STORES, STORES.replace("(out)", "(out.detach())")),
+        Example(STORED, STORES, "    kept = [*kept, out.detach()][-3:]\n"),
     )
 
     def find(self, evidence: Evidence) -> Finding | None:
@@ -313,7 +330,9 @@ def _does_as_well(evidence: Evidence, part: Part, other: wire.Trace) -> bool:
     # What prints the numbers of the code as written is needed for that.
     printed = not differences(evidence.followed, evidence.edited, LIVE, **(also | {"printed": True}))
     also["printed"] |= printed
-    if not differences(evidence.edited, other, LIVE, **also):
+    # What the code holds as results is compared with no edit: of a part that shows there alone nobody knows.
+    results = {state.name for state in evidence.followed.states if state.result}
+    if all(one.parameter in results for one in differences(evidence.edited, other, LIVE, **also)):
         return True
     # An edit that is not just what the code says, with newer parameters say, is to be closer to it without a part.
     newer = differences(evidence.followed, evidence.edited, LIVE, **also)
