@@ -90,7 +90,7 @@ for _ in range(4):
     opt.zero_grad()
     loss.backward()
     opt.step()
-! unsafe: the loss leaves out the part that learns
+! the loss leaves out a part that is owned, too
 -table, head = nn.Embedding.from_pretrained(torch.randn(6, 3)), nn.Linear(3, 1)
 +table, head = nn.Embedding.from_pretrained(torch.randn(6, 3), freeze=False), nn.Linear(3, 1)
 opt = torch.optim.SGD([*table.parameters(), *head.parameters()], lr=0.1)

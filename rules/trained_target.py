@@ -78,7 +78,7 @@ for _ in range(4):
     own.backward()
     firsts.step()
     seconds.step()
-! unsafe: the critic may be meant to please the actor
+! what the critic is to make small only weighs in the actor's loss
 trunk, policy, critic = nn.Linear(4, 3), nn.Linear(3, 2), nn.Linear(3, 1)
 opt = torch.optim.SGD([*trunk.parameters(), *policy.parameters(), *critic.parameters()], lr=0.1)
 for _ in range(4):

@@ -134,7 +134,7 @@ class Hooks(Listener):
         return {"hooks": tuple(hooks), "evaluated": tuple(evaluated)}
 
     def _called(self, module: torch.nn.Module, args: Any) -> None:
-        if not module.training:
+        if not module.training and _asks_for_mode(type(module)):
             if module not in self._evaluated:
                 self._evaluated[module] = self._frames.here(), []
             self._add(self._evaluated[module][1])
@@ -184,6 +184,13 @@ class Hooks(Listener):
 def _age(tensor: torch.Tensor) -> int:
     node = graph.made_by(tensor)
     return -1 if node is None else node._sequence_nr()
+
+
+@functools.cache
+def _asks_for_mode(kind: Any) -> bool:
+    """Whether a module's own forward asks if it trains, as that of a dropout does."""
+    code = getattr(kind.forward, "__code__", None)
+    return code is None or "training" in code.co_names
 
 
 def _code(hook: Any) -> CodeType | None:
