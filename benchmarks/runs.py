@@ -42,9 +42,10 @@ class Run:
 
     def __str__(self) -> str:
         trace = self.trace
+        shared = f"{trace.resumed:6.2f} s shared" if trace is not None and trace.resumed else ""
         took = f"{trace.computed:6.2f} s  {trace.outcome:9}" if trace is not None else "    given up      "
         counts = f"{trace.backward_count} {list(trace.counts)}" if trace is not None else ""
-        return f"{took} {counts:12} {self.what:34} {self.who}"
+        return f"{took} {counts:12} {self.what:34} {self.who:40} {shared}".rstrip()
 
 
 class Listing(Probe):
@@ -104,8 +105,9 @@ def main() -> None:
 def _show(path: Path, outcome: str, runs: list[Run]) -> None:
     made = [run.trace for run in runs if run.trace is not None]
     print(*runs, sep="\n")
-    seconds = sum(trace.computed for trace in made)
-    print(f"{path}: {outcome}; {len(runs)} runs, {len(runs) - len(made)} given up, {seconds:.2f} s", flush=True)
+    seconds, shared = sum(trace.computed for trace in made), sum(bool(trace.resumed) for trace in made)
+    counts = f"{len(runs)} runs, {len(runs) - len(made)} given up, {shared} gone on from a beginning"
+    print(f"{path}: {outcome}; {counts}, {seconds:.2f} s", flush=True)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import functools
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -56,6 +56,14 @@ class Law(ABC):
     def says(self, runs: Runs, reading: Reading) -> Ruling:
         """Whether a reading breaks this law, keeps it, or whether nothing can be said."""
 
+    def spares(self, _reading: Reading) -> bool:
+        """Whether this law cannot break a reading, whatever runs show: then none need be made to ask it."""
+        return False
+
+    def readings_beside(self, runs: Runs, _known: Collection[Reading]) -> Iterator[Reading]:
+        """Its readings, where they are not certain to be among those that are known already."""
+        return self.readings(runs)
+
 
 class KeptByChange(Law):
     """A law that one change of a reading keeps, whatever else is in it."""
@@ -73,11 +81,19 @@ class KeptByChange(Law):
         if self.seen(runs):
             yield self.changed(runs.code)
 
+    def spares(self, reading: Reading) -> bool:
+        """A reading that has the change keeps it."""
+        return self.changed(reading) == reading
+
+    def readings_beside(self, runs: Runs, known: Collection[Reading]) -> Iterator[Reading]:
+        """No run is made to see whether the code is to be read with the change, where it is read so anyway."""
+        return iter(()) if self.changed(runs.code) in known else self.readings(runs)
+
     def says(self, runs: Runs, reading: Reading) -> Ruling:
         """A reading keeps it if it has the change."""
         if not (sentence := self.seen(runs)):
             return SILENT
-        return KEPT if self.changed(reading) == reading else Ruling(Word.BROKEN, sentence)
+        return KEPT if self.spares(reading) else Ruling(Word.BROKEN, sentence)
 
 
 class KeptByGraphs(Law):
@@ -106,7 +122,7 @@ class KeptByGraphs(Law):
 
 def broken(runs: Runs, reading: Reading) -> str:
     """What was seen of a reading that breaks some law; '' where none says so."""
-    rulings = (law.says(runs, reading) for law in laws())
+    rulings = (law.says(runs, reading) for law in laws() if not law.spares(reading))
     return next((ruling.sentence for ruling in rulings if ruling.word is Word.BROKEN), "")
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import chain
 
 from autofix.core.model import Assessment, Effect, Reading
 from autofix.experiments.compare import comparable
@@ -42,9 +41,11 @@ def meant(runs: Runs, found: Assessment) -> Assessment:
 
 def _is_left(runs: Runs, reading: Reading) -> bool:
     """Whether no law breaks a reading, and each other one ran, and is broken or trains the same."""
-    others = dict.fromkeys(chain(runs.case.pool.readings(), *(law.readings(runs) for law in laws())))
     if is_broken(runs, reading):
         return False
+    others = dict.fromkeys((reading, *runs.case.pool.readings()))
+    for law in laws():
+        others |= dict.fromkeys(law.readings_beside(runs, others))
     return all(
         not comparable(runs.of(other)) and (is_broken(runs, other) or trains_alike(runs, other, reading))
         for other in others

@@ -229,19 +229,11 @@ class Runs:
     edited_nudged_frozen = _edit(Treatment.FROZEN, Intervention.NUDGED)
     """The nudged edit with every step undone: what a nudge changes there is no update's doing."""
 
-    @once
-    def comparisons(self) -> tuple[wire.Trace, wire.Trace]:
-        """The reference and the edited script, watched for whether what is compared is the same."""
-        how = Intervention.COMPARED
-        specs = RunSpec.reference(self.case.pool.letters.first, intervention=how), RunSpec.edited(
-            self.files, intervention=how
-        )  # fmt: skip
-        self.case.pool.expect(*specs)
-        return self.case.pool.get(specs[0]), self.case.pool.get(specs[1])
-
     comparisons_at_rest = _reference(Treatment.STILL, Intervention.COMPARED)
     """The reference while parameters rest, watched for what is compared; the next while they move."""
     comparisons_moving = _reference(intervention=Intervention.COMPARED)
+    edited_compared = _edit(intervention=Intervention.COMPARED)
+    """The edited script, watched for whether what is compared is the same."""
     compiled = _edit(intervention=Intervention.COMPILED)
     """The edited script in which `torch.compile` compiles."""
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import operator
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -111,9 +113,34 @@ def since(age: int) -> Callable[[Node], bool]:
     return lambda node: bool(node._sequence_nr() >= age)
 
 
-def children(node: Node) -> list[Node]:
+class _Kept(threading.local):
+    """What each node leads to, as long as somebody keeps it."""
+
+    below: dict[Node, tuple[Node, ...]] | None = None
+
+
+_kept = _Kept()
+
+
+@contextlib.contextmanager
+def kept() -> Iterator[None]:
+    """While many look at one graph, keep what its nodes lead to: torch makes objects of them each time it is asked."""
+    before, _kept.below = _kept.below, {}
+    try:
+        yield
+    finally:
+        _kept.below = before
+
+
+def children(node: Node) -> tuple[Node, ...]:
     """The nodes that a node leads to."""
-    return [child for child, _ in node.next_functions if child is not None]
+    known = _kept.below
+    found = known.get(node) if known is not None else None
+    if found is None:
+        found = tuple([child for child, _ in node.next_functions if child is not None])
+        if known is not None:
+            known[node] = found
+    return found
 
 
 def squares(roots: Iterable[Any]) -> list[Node]:
@@ -171,8 +198,8 @@ def walk_nodes(nodes: Iterable[Node], enter: Callable[[Node], bool] | None = Non
         node = stack.pop()
         yield node
         if enter is None or enter(node):
-            for child, _ in node.next_functions:  # as `children` gives them, at less of a price
-                if child is not None and child not in seen:
+            for child in children(node):
+                if child not in seen:
                     seen.add(child)
                     stack.append(child)
 

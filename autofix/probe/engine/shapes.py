@@ -34,16 +34,19 @@ class Shapes:
         known: dict[tuple[Any, ...], int] = {}
         kinds: list[dict[int, str]] = [{} for _ in owners]
         for node in graph.children_first(call.roots):
-            variable = graph.leaf(node)
+            variable, name = graph.leaf(node), node.name()
+            below = [led for child in graph.children(node) if (led := forms.get(child))]
+            own: dict[int, tuple[Any, ...]]
             if variable is not None:
                 own = {i: (id(variable),) for i, parameters in enumerate(owners) if id(variable) in parameters}
+            elif len(below) == 1:
+                own = {i: (name, form) for i, form in below[0].items()}
             else:
-                below = [forms[child] for child in graph.children(node) if child in forms]
-                led = set().union(*below)
-                own = {i: (node.name(), *sorted({child[i] for child in below if i in child})) for i in led}
-            forms[node] = {i: known.setdefault(form, len(known)) for i, form in own.items()}
-            for i, form in forms[node].items():
-                kinds[i][form] = node.name()
+                leading = set().union(*below)
+                own = {i: (name, *sorted({child[i] for child in below if i in child})) for i in leading}
+            mine = forms[node] = {i: known.setdefault(form, len(known)) for i, form in own.items()}
+            for i, form in mine.items():
+                kinds[i][form] = name
         self._counted[call.index] = [Counter(found.values()) for found in kinds]
 
     def of(self, index: int, calls: Iterable[int]) -> str:

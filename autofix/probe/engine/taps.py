@@ -239,7 +239,7 @@ class Taps:
         self.first = self.first or time.monotonic()
         self.calls += outer is None
         self.current = self._running = call
-        with torch._C.DisableTorchFunction():
+        with torch._C.DisableTorchFunction(), graph.kept():
             for listener in listeners:
                 listener.backward(call)
         if call.accumulate and not call.create and 0 <= self.doubled <= sum(self.counts):

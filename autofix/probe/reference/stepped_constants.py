@@ -45,8 +45,8 @@ class SteppedConstants(Listener):
 
     def backward(self, call: Call) -> None:
         self._open.clear()
-        if not (call.accumulate and self._stepped):
-            return
+        if not (call.accumulate and self._stepped) or len(self._taps.owned) == 1:
+            return  # what an optimizer is led to beside a constant is that of another one
         with quiet():
             ways = _Ways(call.roots, self._taps.owned, self._stepped, self._sources)
         for index, owners in ways.beside.items():

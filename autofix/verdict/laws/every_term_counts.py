@@ -46,6 +46,10 @@ class EveryTermCounts(KeptByChange):
             return ""
         return f"{at(zeros[0].stack)} subtracts a tensor from itself, by two names of one memory: that is always 0"
 
+    def spares(self, _reading: Reading) -> bool:
+        """No reading: one in which the term trains in no pass breaks it, too."""
+        return False
+
     def says(self, runs: Runs, reading: Reading) -> Ruling:
         if (ruling := super().says(runs, reading)) is not SILENT:
             return ruling

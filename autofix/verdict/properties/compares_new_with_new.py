@@ -53,7 +53,7 @@ ANEW = ("    loss = (judge", "    before = (model(x) - 1).square()\n    loss = (
 class ComparesNewWithNew(Property):
     name = "compares-new-with-new"
     sentence = "what is compared here is the same in every pass of the edited run, and not in the code's"
-    runs = ("comparisons", "letter")
+    runs = ("edited_compared", "comparisons_moving", "letter")
     last = True
     raises = (
         Example(PROGRESS.replace("LEFT", "(before - (model(x) - 1).square())"), *ANEW),
@@ -68,12 +68,11 @@ class ComparesNewWithNew(Property):
         effect = evidence.assessment.effect
         if effect is not Effect.REFRESHED and not (evidence.letter.reused and effect.keeps_gradients):
             return None
-        letter, edited = evidence.comparisons
+        edited = evidence.edited_compared
+        same = [one for one in edited.compared if one.same >= _TWICE and not one.other]
+        letter = evidence.comparisons_moving if same else edited  # the dearer one only where there is something to ask
         known, here = ({one.site for one in run.compared} for run in (letter, edited))
         differ = {one.site for one in letter.compared if one.other >= _TWICE}
-        for one in edited.compared:
-            # The code's two sides differ at this place, or, where the edit wrote it, at one that the edit has not.
-            differed = one.site in differ if one.site in known else differ - here
-            if one.same >= _TWICE and not one.other and differed:
-                return self.found(one.stack)
-        return None
+        # The code's two sides differ at this place, or, where the edit wrote it, at one that the edit has not.
+        found = (one for one in same if (one.site in differ if one.site in known else differ - here))
+        return next((self.found(one.stack) for one in found), None)

@@ -62,7 +62,7 @@ for _ in range(4):
 class GradientCancelsOut(Property):
     name = "gradient-cancels-out"
     sentence = "the gradients of what is scaled here cancel out; in one of its uses it may be meant as a constant"
-    runs = ("trace", "comparisons")
+    runs = ("trace", "edited_compared")
     last = True
     raises = (
         Example(RENORMALISED, *OUT_OF_PLACE),
@@ -81,4 +81,4 @@ class GradientCancelsOut(Property):
         shared = evidence.trace.seen("scales-what-is-shared")
         if not shared or not evidence.assessment.effect.keeps_gradients:
             return None
-        return self.found(shared[0].stack) if evidence.comparisons[1].seen("gradient-cancels") else None
+        return self.found(shared[0].stack) if evidence.edited_compared.seen("gradient-cancels") else None
