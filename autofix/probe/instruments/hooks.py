@@ -6,7 +6,7 @@ import functools
 import itertools
 import sys
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any
@@ -187,9 +187,9 @@ def _age(tensor: torch.Tensor) -> int:
 
 
 @functools.cache
-def _asks_for_mode(kind: Any) -> bool:
+def _asks_for_mode(kind: Hashable) -> bool:
     """Whether a module's own forward asks if it trains, as that of a dropout does."""
-    code = getattr(kind.forward, "__code__", None)
+    code = getattr(getattr(kind, "forward", None), "__code__", None)
     return code is None or "training" in code.co_names
 
 
