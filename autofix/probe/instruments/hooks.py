@@ -6,7 +6,7 @@ import functools
 import itertools
 import sys
 import weakref
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any
@@ -134,7 +134,7 @@ class Hooks(Listener):
         return {"hooks": tuple(hooks), "evaluated": tuple(evaluated)}
 
     def _called(self, module: torch.nn.Module, args: Any) -> None:
-        if not module.training and _asks_for_mode(type(module)):
+        if not module.training and _asks_for_mode(type(module).forward):
             if module not in self._evaluated:
                 self._evaluated[module] = self._frames.here(), []
             self._add(self._evaluated[module][1])
@@ -187,9 +187,9 @@ def _age(tensor: torch.Tensor) -> int:
 
 
 @functools.cache
-def _asks_for_mode(kind: Hashable) -> bool:
+def _asks_for_mode(forward: Callable[..., Any]) -> bool:
     """Whether a module's own forward asks if it trains, as that of a dropout does."""
-    code = getattr(getattr(kind, "forward", None), "__code__", None)
+    code = getattr(forward, "__code__", None)
     return code is None or "training" in code.co_names
 
 
