@@ -116,12 +116,12 @@ def test_a_score_by_numpy_or_an_input_is_trained_through(script: Scripts, loss: 
 @pytest.mark.parametrize(
     "loss",
     [
-        "loss = nn.functional.mse_loss(out, torch.from_numpy(array) + y)",
-        "loss = (torch.from_numpy(array) * out).mean()",
+        "loss = nn.functional.mse_loss(out, torch.from_numpy(array) + y) + (critic(x) - y).square().mean()",
+        "loss = (torch.from_numpy(array) * out).mean() + (critic(x) - y).square().mean()",
         "loss = out.square().mean(); print(float(array.mean()))",
     ],
 )
-def test_an_array_as_target_weight_or_figure_is_a_constant(script: Scripts, loss: str) -> None:
+def test_an_array_as_target_weight_or_figure_of_what_learns_elsewhere_is_a_constant(script: Scripts, loss: str) -> None:
     found = offers(script(SCORED.format(loss=loss)))
     assert next(iter(found.values())).applicability is Applicability.SAFE, found
 
