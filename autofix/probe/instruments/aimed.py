@@ -28,7 +28,7 @@ _VIEWS = frozenset({
     *(f"{name}Backward{kind}" for name in ("View", "Reshape", "Squeeze", "Unsqueeze", "Neg") for kind in "01"),
     *("UnsafeViewBackward0", "WhereBackward0", "IndexBackward0", "MaskedSelectBackward0", "CloneBackward0"),
 })  # fmt: skip
-_SHARES = frozenset({"SoftmaxBackward0"})
+_TOTALS = frozenset({f"{name}Backward{kind}" for name in ("Sum", "Mean") for kind in "01"})
 _SPREADS = frozenset({*(f"{name}Backward{kind}" for name in ("Std", "Var") for kind in "01"), "SqrtBackward0"})
 _DERIVATIVE = "BackwardBackward"
 """What the kinds of nodes have in their names that only a derivative is made of: the terms of an equation are sides."""
@@ -250,10 +250,14 @@ def weights(found: Graph) -> Iterator[Aim]:
 
 
 def _is_share(found: Graph, weight: int, other: int) -> bool:
-    """Whether a weight is made of what it weighs, and of no parameter else, divided by a sum."""
-    end = stripped(found, weight)[1]
-    divides = found.names[end] == "DivBackward0" and len(found.leads[end]) == _TWO
-    shares = divides and any(found.names[age] in ADDS for age in found.below([found.leads[end][1]]))
-    between = set(found.below([weight], lambda age: age != other))
+    """Whether a weight is made of what it weighs, and of no parameter else, divided by a sum of that."""
+
+    def down_to(start: int) -> set[int]:
+        return set(found.below([start], lambda age: age != other))
+
+    end, between = stripped(found, weight)[1], down_to(weight)
+    below = found.leads[end]
+    divides = found.names[end] == "DivBackward0" and len(below) == _TWO
+    shares = divides and any(found.names[age] in _TOTALS for age in down_to(below[1]))
     reached = any(other in found.leads[age] for age in between)
-    return (shares or found.names[end] in _SHARES) and reached and between.isdisjoint(found.leaves)
+    return (shares or found.names[end] == "SoftmaxBackward0") and reached and between.isdisjoint(found.leaves)

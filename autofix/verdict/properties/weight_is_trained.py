@@ -4,10 +4,9 @@
 
 A term of a loss is a log-probability times something that has a graph of its own: the probabilities that another view
 is given, an advantage. Or it is a value times its own share of a sum: the importance of a sample. The failure lies in
-that graph: what backward found overwritten is in there alone, or another
-backward freed what it leads to, or an optimizer moved that. The edit keeps it. This is not said where the logarithm is
-of the weight itself, as in an entropy, nor where the weight is made of what no optimizer owns, as by a teacher, nor
-where training is the same either way.
+that graph: what backward found overwritten is in there alone, or another backward freed what it leads to, or an
+optimizer moved that. The edit keeps it. This is not said where the logarithm is of the weight itself, as in an entropy,
+nor where the weight is made of what no optimizer owns, as by a teacher, nor where training is the same either way.
 
 ## Why it matters
 
@@ -119,6 +118,11 @@ class WeightIsTrained(Property):
         Example(TOGETHER.replace("ACTOR", "-(chances.log_prob(acts) * delta.detach()).mean()"), *CRITIC_KEEPS),
         Example(VIEWS.replace("LOG", "(target + 0.01).log()"), *OUT_OF_PLACE),
         Example(VIEWS.replace("LOG", "other.tanh()"), *OUT_OF_PLACE),
+        Example(
+            OWN_SHARE.replace("share /= share.sum(0)", "share /= share.max(0).values"),
+            "share /= share.max(0).values",
+            "share = share / share.max(0).values",
+        ),
         Example(OWN_SHARE.replace("worth).sum(0)", "net(seen[:, :, :4]).sum(2)).sum(0)"), *SHARED_OUT),
         Example(
             IMPORTANCE.replace("net = nn.Linear(4, 3)", "net = nn.Sequential(nn.Linear(4, 3), nn.Linear(1, 1))")
