@@ -35,6 +35,13 @@ class _Due:
     sums: list[tuple[float, ...]] = field(default_factory=list)
 
 
+class _Modes(dict[type[Any], bool]):
+    """Whether modules of a class ask if they train."""
+
+    def __missing__(self, kind: type[Any]) -> bool:
+        return self.setdefault(kind, _asks_for_mode(kind))
+
+
 class Hooks(Listener):
     """Counts, between steps, the calls of modules that have hooks, and sums up what hooks of tensors are given.
 
@@ -58,6 +65,7 @@ class Hooks(Listener):
         """The age before which this run sends no gradient on: what is older has none that its hooks might get."""
         self._evaluated = weakref.WeakKeyDictionary[torch.nn.Module, tuple[Raw, list[int]]]()
         """Where each module that was called in evaluation mode first was, and how often it is before each step."""
+        self._modes = _Modes()
         torch.nn.modules.module.register_module_forward_pre_hook(self._called)
         self._watch_hooks()
         self._watch_kept()
@@ -134,7 +142,7 @@ class Hooks(Listener):
         return {"hooks": tuple(hooks), "evaluated": tuple(evaluated)}
 
     def _called(self, module: torch.nn.Module, args: Any) -> None:
-        if not module.training and _asks_for_mode(type(module).forward):
+        if not module.training and self._modes[type(module)]:
             if module not in self._evaluated:
                 self._evaluated[module] = self._frames.here(), []
             self._add(self._evaluated[module][1])
@@ -186,11 +194,11 @@ def _age(tensor: torch.Tensor) -> int:
     return -1 if node is None else node._sequence_nr()
 
 
-@functools.cache
-def _asks_for_mode(forward: Callable[..., Any]) -> bool:
-    """Whether a module's own forward asks if it trains, as that of a dropout does."""
-    code = getattr(forward, "__code__", None)
-    return code is None or "training" in code.co_names
+def _asks_for_mode(kind: type[Any]) -> bool:
+    """Whether a module's own functions ask if it trains, as the forward of a dropout does."""
+    own = itertools.takewhile(lambda one: one is not torch.nn.Module, kind.__mro__)
+    codes = (getattr(value, "__code__", None) for one in own for value in vars(one).values())
+    return any(code is not None and "training" in code.co_names for code in codes)
 
 
 def _code(hook: Any) -> CodeType | None:
