@@ -120,11 +120,13 @@ def copied(target: Target, trace: wire.Trace) -> dict[Path, bytes]:
 
 def leaf_kept(target: Target, written: wire.Stack) -> dict[Path, bytes]:
     """The files in which a leaf that is written by one name keeps its value under another, which gets a copy."""
-    sources, steps = Sources.of(target), dict[Source, list[Step]]()
-    for source, value in second_links(sources, written):
-        with contextlib.suppress(Declined):
-            steps.setdefault(source, []).extend(embed(source, value, _COPY))
-    return {source.path: apply(source, rendered(found)) for source, found in steps.items()}
+    files = {}
+    links = list(second_links(Sources.of(target), written))  # all of one function, and so of one file
+    with contextlib.suppress(Declined, EditConflict):
+        for source, _ in links[:1]:
+            steps = [step for _, value in links for step in embed(source, value, _COPY)]
+            files[source.path] = apply(source, rendered(steps))
+    return files
 
 
 def _written(trace: wire.Trace) -> Iterator[tuple[wire.Stack, bool]]:

@@ -72,8 +72,8 @@ def _seconds(sources: Sources, stack: Sequence[Frame], *, older: bool) -> Iterat
 
 
 def _named_before(known: frozenset[ast.AST], reads: _Reads, write: ast.AST) -> Iterator[_Second]:
-    """Names that were given to what has these definitions, and that of the write."""
-    for one in {one for found in reads.values() for one in found}:
+    """Names that were given to what has these definitions, and that of the write, in the order of the code."""
+    for one in sorted({one for found in reads.values() for one in found}, key=lambda one: getattr(one, "lineno", 0)):
         for name, value in _pairs(one):
             if isinstance(value, ast.Name) and known and reads.get(value, frozenset()) - {write} == known - {write}:
                 yield _Second((name, frozenset({one})), value)
