@@ -126,6 +126,19 @@ def test_an_array_as_target_weight_or_figure_of_what_learns_elsewhere_is_a_const
     assert next(iter(found.values())).applicability is Applicability.SAFE, found
 
 
+@pytest.mark.parametrize(
+    "loss",
+    [
+        "loss = nn.functional.mse_loss(out, torch.from_numpy(array) + y)",
+        "loss = (torch.from_numpy(array) * out).mean()",
+    ],
+)
+def test_an_array_as_target_or_weight_of_what_would_never_learn_is_asked_about(script: Scripts, loss: str) -> None:
+    found = offers(script(SCORED.format(loss=loss)))
+    assert found
+    assert all(one.applicability is not Applicability.SAFE for one in found.values()), found
+
+
 @pytest.mark.parametrize("count", one_in(2, [2, 3]))
 def test_heads_that_take_turns_on_a_trunk_hand_no_state_on(script: Scripts, count: int) -> None:
     cut = cut_behind(script(TAKING_TURNS.format(count=count)), "hidden")
