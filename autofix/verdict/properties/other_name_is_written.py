@@ -7,10 +7,10 @@ A name was given to what another name stands for (`masked = scores`), the new on
 overlap (`now, after = values[:-1], values[1:]`, then `after[done] = 0`), where nothing reads the whole afterwards; and
 of what outlives the pass that gives it a second name (`mesh = self.template`, `mesh += …`), if it is no state: that is
 also written by its own name or starts empty, or its new value is made of the old one. Of a leaf it is said where the
-older name is read afterwards (`best = w`, then `w -= …`). A run in which the write goes to
-a copy trains otherwise, and the edit keeps the write as it is. This is not said of what is read by the new name alone,
-nor of containers, nor of a tensor that began empty and is handed to a function that fills it. Where the write shows in
-nothing but what is printed, it is said of an edit that prints what the code prints.
+older name is read afterwards (`best = w`, then `w -= …`). A run in which the write goes to a copy trains otherwise, and
+the edit keeps the write as it is. This is not said of what is read by the new name alone, nor of containers, nor of a
+tensor that began empty and is handed to a function that fills it. Where the write shows in nothing but what is printed,
+it is said of an edit that prints what the code prints.
 
 ## Why it matters
 
@@ -194,7 +194,8 @@ for i in range(8):
     w.grad.zero_()
     print(i, loss.item(), best.sum().item())
 """
-CHAIN = """x = torch.rand(20, 3)
+CHAIN = """\
+x = torch.rand(20, 3)
 
 
 def energy(q):
