@@ -24,7 +24,7 @@ class _Second(NamedTuple):
     """A name that shows what is written by another, and what was given one of both, if a statement did that."""
 
     name: _Name
-    link: ast.Name | None = None
+    link: ast.expr | None = None
 
 
 def second_name(sources: Sources, stack: Sequence[Frame], *, older: bool = False) -> str:
@@ -62,9 +62,11 @@ def _seconds(sources: Sources, stack: Sequence[Frame], *, older: bool) -> Iterat
             for one in values
             if isinstance(one.value, ast.Name)
         ]
+        kept = [*_attributes_before(source, statement)] if older and function is None else []
         found = [*_named_before(known, reads, statement)] if older else found + seconds
         known = known.union(*(one.name[1] for one in seconds))
-        shown = [(source, one) for one in found if _is_read(one.name, reads, statement, some=older)]
+        read = [one for one in found if _is_read(one.name, reads, statement, some=older)]
+        shown = [(source, one) for one in read + kept]
         if shown:
             yield from shown
             return
@@ -79,10 +81,37 @@ def _named_before(known: frozenset[ast.AST], reads: _Reads, write: ast.AST) -> I
                 yield _Second((name, frozenset({one})), value)
 
 
+def _attributes_before(source: Source, write: ast.stmt) -> Iterator[_Second]:
+    """Attributes that are given what the statement writes, itself an attribute, and are read in the file.
+
+    Not where constructors alone do that: what they tie is one on purpose.
+    """
+    if "." not in (mine := _augmented(write)):
+        return
+    read = {one.attr for one in source.walk() if isinstance(one, ast.Attribute) and isinstance(one.ctx, ast.Load)}
+    given = [
+        (name, one, value)
+        for one in source.walk()
+        for name, value in _pairs(one)
+        if path_of(value) == mine != name and name.rpartition(".")[2] in read and "." in name
+    ]
+    inside = (source.function(one) for _, one, _ in given)
+    if any(getattr(function, "name", "__init__") != "__init__" for function in inside):
+        yield from (_Second((name, frozenset({one})), value) for name, one, value in given)
+
+
 def written_name(sources: Sources, stack: Sequence[Frame]) -> str:
     """The name to which the statement at a place writes; '' where it is none."""
-    targets = (_target(statement) for statement in sources.statements(stack[:1]))
-    return next((target.id for target in targets if target is not None), "")
+    for statement in sources.statements(stack[:1]):
+        if name := path_of(_target(statement)) or _augmented(statement):
+            return name
+    return ""
+
+
+def _augmented(write: ast.stmt) -> str:
+    """The name or attribute to which `x op= …`, or `x[…] op= …`, writes."""
+    target = write.target if isinstance(write, ast.AugAssign) else None
+    return path_of(target.value if isinstance(target, ast.Subscript) else target)
 
 
 def _is_to_be_written(known: Iterable[ast.AST], statement: ast.stmt, call: ast.AST) -> bool:
@@ -141,17 +170,17 @@ def _beside(known: Iterable[ast.AST], reads: _Reads, write: ast.stmt) -> Iterato
 def _parts(definition: ast.AST) -> Iterator[tuple[str, ast.Name]]:
     """The names that an assignment gives to parts of tensors (`first, rest = x[:1], x[1:]`), each with the whole."""
     for name, value in _pairs(definition):
-        if isinstance(value, ast.Subscript) and isinstance(value.value, ast.Name):
+        if name.isidentifier() and isinstance(value, ast.Subscript) and isinstance(value.value, ast.Name):
             yield name, value.value
 
 
 def _pairs(definition: ast.AST) -> list[tuple[str, ast.expr]]:
-    """The names that an assignment gives, each with its value."""
+    """The names and attributes that an assignment gives, each with its value."""
     match definition:
         case ast.Assign([ast.Tuple(elts=targets)], ast.Tuple(elts=values)) if len(targets) == len(values):
-            return [(one.id, value) for one, value in zip(targets, values, strict=True) if isinstance(one, ast.Name)]
-        case ast.Assign([ast.Name(id=name)], value):
-            return [(name, value)]
+            return [(name, value) for one, value in zip(targets, values, strict=True) if (name := path_of(one))]
+        case ast.Assign([ast.Name() | ast.Attribute() as target], value):
+            return [(path_of(target), value)]
     return []
 
 

@@ -7,10 +7,10 @@ A name was given to what another name stands for (`masked = scores`), the new on
 overlap (`now, after = values[:-1], values[1:]`, then `after[done] = 0`), where nothing reads the whole afterwards; and
 of what outlives the pass that gives it a second name (`mesh = self.template`, `mesh += …`), if it is no state: that is
 also written by its own name or starts empty, or its new value is made of the old one. Of a leaf it is said where the
-older name is read afterwards (`best = w`, then `w -= …`). A run in which the write goes to a copy trains otherwise, and
-the edit keeps the write as it is. This is not said of what is read by the new name alone, nor of containers, nor of a
-tensor that began empty and is handed to a function that fills it. Where the write shows in nothing but what is printed,
-it is said of an edit that prints what the code prints.
+older name is read afterwards (`best = w`, then `w -= …`), or an attribute that a method gave it (`self.best = self.w`).
+A run in which the write goes to a copy trains otherwise, and the edit keeps the write as it is. This is not said of
+what is read by the new name alone, nor of containers, nor of a tensor that began empty and is handed to a function that
+fills it. Where the write shows in nothing but what is printed, it is said of an edit that prints what the code prints.
 
 ## Why it matters
 
@@ -224,6 +224,30 @@ for _ in range(12):
     q = sample(q)
     print(energy(q).item())
 """
+TRAINER = """\
+class Trainer:
+    def __init__(self):
+        self.w = torch.zeros(3, requires_grad=True)
+        self.best, self.low = self.w, 1e9
+
+    def step(self, x, y):
+        loss = (x @ self.w - y).square().mean()
+        if loss.item() < self.low:
+            self.best, self.low = self.w, loss.item()
+        loss.backward()
+        self.w -= 0.3 * self.w.grad
+        self.w.grad.zero_()
+
+
+trainer, x, y = Trainer(), torch.randn(30, 3), torch.randn(30)
+for _ in range(8):
+    trainer.step(x, y)
+    print(trainer.best.sum().item())
+"""
+BY_TRAINER = (
+    "        self.w -= 0.3 * self.w.grad",
+    "        with torch.no_grad():\n            self.w -= 0.3 * self.w.grad",
+)
 IN_PLACE = ("    w -= 0.3 * w.grad", "    with torch.no_grad():\n        w -= 0.3 * w.grad")
 STEPPED = (
     "        q += 0.05 * torch.randn(3) - 0.01 * q.grad",
@@ -248,8 +272,15 @@ class OtherNameIsWritten(Property):
         Example(LOOPED, *ENDED),
         Example(BEST, *IN_PLACE),
         Example(CHAIN, *STEPPED),
+        Example(TRAINER, *BY_TRAINER),
     )
     silent = (
+        Example(TRAINER.replace("self.best, self.low = self.w, loss", "self.low = loss"), *BY_TRAINER),
+        Example(
+            TRAINER.replace("self.best, self.low = self.w", "self.best, self.low = self.w.detach().clone()"),
+            *BY_TRAINER,
+        ),
+        Example(TRAINER.replace("trainer.best.sum", "trainer.w.sum"), *BY_TRAINER),
         Example(BEST.replace("best.sum", "w.sum"), *IN_PLACE),
         Example(BEST.replace("best, low = w, loss", "best, low = w.detach().clone(), loss"), *IN_PLACE),
         Example(
