@@ -160,7 +160,8 @@ def test_a_script_that_has_not_failed_yet_is_not_said_to_be_traced_next() -> Non
 def test_the_runs_of_one_edit_are_told_apart() -> None:
     undone = str(RunSpec.edited({Path("a.py"): b""}, Treatment.FROZEN))
     assert told_of("judging the edit", wire.Sign(12, 3, 2, "a.py", 3, 4.0), undone) == (
-        "judging the edit: run 12, the edited script with its steps undone, 3 backward calls, at a.py:3 after 4 s"
+        "judging the edit: run 12, the edited script with its parameters held still, 3 backward calls, "
+        "at a.py:3 after 4 s"
     )
     assert str(RunSpec.reference(Reading())) == "the code beyond its failure"
 

@@ -14,7 +14,7 @@ from autofix import __version__
 from autofix.batch.records import Result
 from autofix.batch.results import GROUPS, Shown, totals, trained
 from autofix.core.model import Outcome
-from autofix.render.words import CAUSES, OUTCOMES, clean, diff_lines, masked
+from autofix.render.words import CAUSES, OUTCOMES, clean, diff_lines, effect_name, masked
 
 _ATTENTION = ("unsafe", "unfixed", "available", "fixed", "not runnable", "idle", "clean")
 
@@ -45,7 +45,9 @@ def pages(shown: Sequence[Shown]) -> Iterator[tuple[str, str]]:
     yield "index.html", environment.get_template("index.html").render(
         common, lines=lines, counts=counts, repositories=len(shown), targets=sum(counts.values()),
         trained=trained(shown),
-        effects=Counter(r.effect for one in shown for r in one.results if one.group(r) in {"available", "fixed"}),
+        effects=Counter(
+            effect_name(r.effect) for one in shown for r in one.results if one.group(r) in {"available", "fixed"}
+        ),
         faults=Counter(fault.code for one in shown for r in one.results for fault in r.faults if fault.sure),
         reasons=Counter(_reason(one, r) for one in shown for r in one.results if one.group(r) == "not runnable"),
     )  # fmt: skip

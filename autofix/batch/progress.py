@@ -14,7 +14,7 @@ from rich.progress import Progress as Bars
 from autofix.batch.records import Found, Result
 from autofix.batch.results import counted, group
 from autofix.core.model import Outcome
-from autofix.render.words import one_line
+from autofix.render.words import effect_name, one_line
 
 _UNTOLD = {Outcome.CANNOT_RUN, Outcome.OTHER_FAILURE, Outcome.CRASHED}
 """Outcomes that say nothing without their reason."""
@@ -56,7 +56,7 @@ class Lines(Progress):
         _say(f"{name}: done before ({len(held)})")
 
     def result(self, name: str, result: Result, /) -> None:
-        aside = f" ({result.applicability}; {result.effect})" if result.title else ""
+        aside = f" ({result.applicability}; {effect_name(result.effect)})" if result.title else ""
         reason = f": {result.message}" if result.outcome in _UNTOLD else ""
         ran = f" (as {result.ran})" if result.ran else ""
         _say(f"{name}: {result.command}{ran}: {result.outcome}{aside}, {result.seconds:.1f} s{reason}")

@@ -75,7 +75,7 @@ class RunSpec:
 
     def __str__(self) -> str:
         """What is run, for somebody who waits for it."""
-        undone = "" if self.treatment is Treatment.LIVE else " with its steps undone"
+        undone = "" if self.treatment is Treatment.LIVE else " with its parameters held still"
         other = "" if self.intervention is Intervention.NONE else ", once more"
         code = "the code beyond its failure" if self.reading is not None else "the script as it is"
         return f"{'the edited script' if self.files and self.reading is None else code}{undone}{other}"

@@ -141,7 +141,8 @@ class RunResult:
 
 def title(fix: Fix) -> str:
     """A quick fix's line in the editor's menu."""
-    return f"{'+'.join(fix.candidate.rules)}: {words.title(fix)} ({fix.verdict.applicability}, {fix.verdict.effect})"
+    named = words.effect_name(fix.verdict.effect)
+    return f"{'+'.join(fix.candidate.rules)}: {words.title(fix)} ({fix.verdict.applicability}, {named})"
 
 
 def answers(report: Report, about: types.Diagnostic | None) -> Iterator[types.CodeAction]:

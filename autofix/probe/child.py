@@ -352,11 +352,14 @@ class Run(State):
 
         owned = [parameters(optimizer) for optimizer in self.taps.optimizers]
         names = [
-            tuple(self.names.name(p, f"optimizer {index} parameter {place}") for place, p in enumerate(params))
-            for index, params in enumerate(owned)
+            tuple(
+                self.names.name(p, f"optimizer {index}.parameter {place} {_size(p)}")
+                for place, p in enumerate(params, 1)
+            )
+            for index, params in enumerate(owned, 1)
         ]
-        leaves = enumerate(self.witness.leaf_tensors())
-        names.append(tuple(self.names.name(leaf, f"leaf {place}") for place, leaf in leaves))
+        leaves = enumerate(self.witness.leaf_tensors(), 1)
+        names.append(tuple(self.names.name(leaf, f"leaf {place} {_size(leaf)}") for place, leaf in leaves))
         return {
             "names": tuple(names),
             "states": self.names.states({id(p) for params in owned for p in params}),
@@ -367,6 +370,11 @@ class Run(State):
             "dropped_at": tuple(self.keyed.dropped) if self.keyed is not None else (),
             "drops": tuple(self.keyed.drops) if self.keyed is not None else (),
         }
+
+
+def _size(tensor: Any) -> str:
+    """By which one of a size is told from others that have no name either."""
+    return f"({'×'.join(map(str, tensor.shape)) or 'one number'})"
 
 
 def _one_line(error: BaseException) -> str:

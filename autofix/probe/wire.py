@@ -708,7 +708,7 @@ class Trace:
 
     def owner(self, optimizer: int) -> str:
         """What an optimizer is called by: the variables or modules that hold its parameters."""
-        return ", ".join(self.owners(optimizer)[:3]) or f"optimizer {optimizer}"
+        return ", ".join(self.owners(optimizer)[:3]) or f"optimizer {optimizer + 1}"
 
     @property
     def reason(self) -> str:

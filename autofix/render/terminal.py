@@ -179,7 +179,7 @@ def _alternatives(others: list[Fix], report: Report, snapshot: Snapshot, look: L
         line = Text(f"  {report.fixes.index(fix) + 1}. {_named(fix)} ").append(f"({words.trust(fix)})", _TRUST[trust])
         said = words.effect(fix)
         if said == words.effect(report.fixes[0]):
-            said = f"{fix.verdict.effect}, as fix 1"
+            said = "the same as fix 1"
         elif not look.verbose:
             kept = EFFECTS[fix.verdict.effect] + ", but" * bool(fix.verdict.findings)
             said = kept if fix.verdict.effect.keeps_gradients else said.partition("; ")[0]

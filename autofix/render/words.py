@@ -72,13 +72,19 @@ CAUSES = {
 }
 EFFECTS = {
     Effect.IDENTICAL: "every gradient stays the same",
-    Effect.REFRESHED: "gradients of the code, but a part runs again after a step, with the parameters that it wrote",
+    Effect.REFRESHED: "the gradients of the code, with newer parameters: a part runs again after a step",
     Effect.TRUNCATED: "same gradients within an iteration; none flows into earlier ones",
-    Effect.REFRESHED_TRUNCATED: "a part runs again after a step, and no gradient flows into earlier iterations",
+    Effect.REFRESHED_TRUNCATED: "newer parameters; no gradient flows into earlier iterations",
     Effect.MEANT: "gradients change, to those that the rest of the code says are meant",
     Effect.CHANGED: "gradients change",
     Effect.UNKNOWN: "the gradients could not be compared",
 }
+EFFECT_NAMES: dict[str, str] = {
+    Effect.REFRESHED: "newer parameters",
+    Effect.TRUNCATED: "cut between iterations",
+    Effect.REFRESHED_TRUNCATED: "newer parameters, cut between iterations",
+}
+"""What an effect is called where there is no room for a sentence; the others are called as they are kept."""
 GOES_ON = "Losses of later passes do not train what made this value. If each pass is to begin anew, reset it instead"
 RUNS = {
     RunOutcome.PASSED: "it passed the failing line",
@@ -105,7 +111,7 @@ OUTCOMES = {
     Outcome.UNSAFE: "unsafe: the edit is not shown to keep the gradients that the code describes",
     Outcome.STILL_FAILING: "still failing with the edit",
 }
-_DOUBTED = "unsafe: these runs show no gradient that is wrong, but see the doubt that is named below"
+_DOUBTED = "unsafe: no gradient that was compared is wrong, but there is the doubt below"
 _UNKNOWN = "unknown: the runs do not tell whether the edit keeps the gradients"
 _REFRESHED = "safe: the edit keeps the gradients that the code describes, computed with newer parameters"
 _SAFE = {
@@ -220,12 +226,17 @@ def trust(fix: Fix) -> str:
 
 
 def effect(fix: Fix, *, warned: bool = False) -> str:
-    """A fix's effect and what is known of it, without saying the effect's name twice; `warned`: but for a warning."""
-    name = str(fix.verdict.effect)
-    summary = one_line(fix.verdict.summary) or EFFECTS[fix.verdict.effect]
-    summary = summary if name in summary.lower() else f"{name}: {summary}"
+    """What an edit does to the gradients, as a sentence that needs no name beside it; `warned`: but for a warning."""
+    kind = fix.verdict.effect
+    summary = one_line(fix.verdict.summary) or EFFECTS[kind]
+    summary = summary if kind.keeps_gradients or str(kind) in summary.lower() else f"{kind}: {summary}"
     before = "" if warned else warning(fix)
     return f"{before}. {summary}" if before else summary
+
+
+def effect_name(kind: str) -> str:
+    """What an effect is called in a line that has no room for its sentence."""
+    return EFFECT_NAMES.get(kind, kind)
 
 
 def reasons(fix: Fix) -> list[str]:

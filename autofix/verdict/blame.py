@@ -47,7 +47,7 @@ def _value(change: Change, reference: wire.Trace, candidate: wire.Trace) -> str:
     was, now = (step.losses for step in departing[:2])
     if len(was) != len(now):
         went = f"{len(now)} loss{'es' * (len(now) != 1)} went backward"
-        return f"since the step before it, of whichever optimizer, {went}, in the code {len(was)}"
+        return f"{went} between that step and the one before it, instead of {len(was)}"
     pairs = ((f"{one:.4g}", f"{other:.4g}") for one, other in zip(was, now, strict=True))
     other = next((f"its loss is {b} there instead of {a}" for a, b in pairs if a != b), "")
     return other or "its loss is the same number, but its gradient takes another way" * cuts_the_graph(

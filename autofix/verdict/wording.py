@@ -26,11 +26,11 @@ def equal_to(runs: Runs, reading: Reading, *, same_live: bool) -> Assessment:
         return Assessment(Effect.CHANGED, sentence, tuple(apart), reading)
     if reading.truncated:
         effect = Effect.TRUNCATED if same_live else Effect.REFRESHED_TRUNCATED
-        sentence = f"{told} equal within each iteration. None flows into earlier iterations"
+        sentence = f"{told} those of the code within each iteration. None flows into earlier iterations"
         return Assessment(effect, sentence, (), reading)
     if same_live:
         return Assessment(Effect.IDENTICAL, f"{told} identical to those that the code describes", (), reading)
-    newer = f"{told} those of the code, but {_what_is_newer(runs)}{_also_newer(runs, reading)}"
+    newer = f"{told} those of the code, with newer parameters: {_what_is_newer(runs)}{_also_newer(runs, reading)}"
     return Assessment(Effect.REFRESHED, newer, (), reading)
 
 
@@ -39,8 +39,8 @@ def _what_is_newer(runs: Runs) -> str:
     run = runs.trace
     wrote = {write.optimizer for saved in run.saved for write in saved.writes if 0 <= write.optimizer < len(run.names)}
     owners = dict.fromkeys(owner for index in sorted(wrote) for owner in run.owners(index))
-    of = f" of {_listed(list(owners))}" if 0 < len(owners) <= _NAMED else ""
-    return f"what the edit computes after a step uses the parameters{of} that the step wrote"
+    parameters = f"{_listed(list(owners))}" if 0 < len(owners) <= _NAMED else "the parameters"
+    return f"what the edit computes again after a step uses {parameters} as that step left them"
 
 
 def _also_newer(runs: Runs, reading: Reading) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from types import FrameType
@@ -37,7 +37,7 @@ class Names:
         sketch: Callable[[list[torch.Tensor]], tuple[tuple[float, ...], ...]] = lambda tensors: ((),) * len(tensors),
     ) -> None:
         self._frames, self._sketch = frames, sketch
-        self._looks = 0
+        self._looks = self._searches = 0
         self._roots: dict[int, tuple[str, Any]] = {}
         # Weakly: whoever holds a result holds its graph, and with it what the reference copied for it.
         self._names = Remembered[str]()
@@ -62,6 +62,18 @@ class Names:
                 self._names.keep(tensor, name)
                 fresh[name] = tensor
         self._remember(fresh)
+
+    def search(self, tensors: list[torch.Tensor], frame: FrameType | None = None) -> None:
+        """Name what an optimizer was given later than the first looks: the second of a name is `f.weight (2)`."""
+        if self._looks < _LOOKS or self._searches >= _LOOKS or all(map(self._names.of, tensors)):
+            return
+        self._searches += 1
+        taken = Counter(str(self._names.of(tensor)).partition(" ")[0] for tensor in self._names)
+        wanted = {id(tensor) for tensor in tensors if self._names.of(tensor) is None}
+        for name, tensor in self._tensors(self._scopes(frame or sys._getframe(1))):
+            if id(tensor) in wanted:
+                taken[name] += 1
+                self._names.keep(tensor, f"{name} ({taken[name]})" if taken[name] > 1 else name)
 
     def results(self) -> dict[Any, torch.Tensor]:
         """What the user's variables hold now of results of operations, by the nodes of these."""

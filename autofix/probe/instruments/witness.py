@@ -40,9 +40,10 @@ class Witness(Listener):
         self.leaf_steps: list[wire.Step] = []
 
     def step(self, index: int, optimizer: torch.optim.Optimizer) -> None:
+        params = parameters(optimizer)
         self._names.look()
+        self._names.search(params)
         with quiet():
-            params = parameters(optimizer)
             gradients = self._sketcher.sketches([p.grad for p in params])
             if index in self._gradients:  # one more evaluation of a closure
                 self.steps.append(wire.Step(index, self._gradients[index], (), "closure", calls=self._evaluated[index]))
