@@ -444,6 +444,14 @@ def orphans(run: wire.Trace) -> Iterator[str]:
                 yield name
 
 
+def learns(run: wire.Trace, name: str) -> bool:
+    """Whether a parameter has a gradient at several later steps of some optimizer."""
+    places = (
+        (index, place) for index in range(len(run.counts)) for place, n in enumerate(run.parameters(index)) if n == name
+    )
+    return any(sum(_ever([step], place) for step in _gradients(run, index)) >= LEAST for index, place in places)
+
+
 def _gradients(run: wire.Trace, index: int) -> list[tuple[tuple[float, ...], ...]]:
     """What the steps of an optimizer used, without the first, which may come before what is in question."""
     found = [step.gradients for step in run.of(index)]

@@ -20,13 +20,14 @@ optimizer owns, and that gets one if the write goes to a copy (`hard = soft`, th
 Where another optimizer uses what the loss sends, as a head's does: that of what is before it may be left over. Where
 the graph is lost in several places.
 
-Of what is made once: where data went into it. Features that were computed once may be meant as they are, for a probe on
-a network that is not to be tuned. It speaks of these, too, where the losses have nothing else, or where an optimizer
-that steps in each pass would have no gradient for anything that it owns, ever: nobody makes steps with what is to stay
-as it is. And where such features are made again and again (for each picture, in each episode) by parameters that an
-optimizer owns and that would never learn: nobody computes with a network anew that is to stay as it is. But of what
-something was drawn from, as actions are, or what was computed by modules that evaluate, it says nothing: that may be
-data.
+Of what is made once: where it is a result of what learns in other passes, as the learners of an ensemble do that were
+fitted one after the other. And where data went into it. Features that were computed once may be meant as they are, for
+a probe on a network that is not to be tuned. It speaks of these, too, where the losses have nothing else, or where an
+optimizer that steps in each pass would have no gradient for anything that it owns, ever: nobody makes steps with what
+is to stay as it is. And where such features are made again and again (for each picture, in each episode) by parameters
+that an optimizer owns and that would never learn: nobody computes with a network anew that is to stay as it is. But of
+what something was drawn from, as actions are, or what was computed by modules that evaluate, it says nothing: that may
+be data.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ from dataclasses import replace
 
 from autofix.core.model import Reading
 from autofix.experiments.compare import comparable, starved
-from autofix.experiments.readings import LEAST, deprived, orphans
+from autofix.experiments.readings import LEAST, deprived, learns, orphans
 from autofix.experiments.sketches import norm
 from autofix.probe import wire
 from autofix.syntax.edits import second_name
@@ -68,7 +69,7 @@ class EverythingOwnedLearns(Law):
             return SILENT
         if runs.letter.alone:
             return Ruling(Word.BROKEN, "later passes would have nothing to train")
-        if comparable(runs.cut) or (lost := next(starved(runs.letter, runs.cut), "")) == "":
+        if comparable(runs.cut) or not (lost := next(_never_taught(runs, starved(runs.letter, runs.cut)), "")):
             return SILENT
         if runs.sourced.fed and not (_steps_in_vain(runs) or _is_made_in_vain(runs)):
             return SILENT
@@ -106,6 +107,16 @@ def _written_over(runs: Runs) -> str:
         return ""
     place, name = next(iter(places.items()))
     return f"{lost} would never get a gradient, because {at(place)} writes to the memory of {name}"
+
+
+def _never_taught(runs: Runs, starved: Iterator[str]) -> Iterator[str]:
+    """Those of the parameters without gradient in later passes that learn in no other pass, either.
+
+    Where what is made once is a constant to the first of the passes that share it, too.
+    """
+    for name in starved:
+        if comparable(runs.constant) or not learns(runs.constant, name):
+            yield name
 
 
 def _steps_in_vain(runs: Runs) -> bool:

@@ -118,6 +118,24 @@ LABELLED = CAPTIONED.replace("    for word", "    best = shown[:, :3].argmax(1)\
     "torch.full((6,), word)", "best"
 )
 PAIRED = CAPTIONED.replace("decoder(shown)", "decoder(shown - encoder(picture + 1))")
+BOOSTED = """\
+x = torch.randn(12, 3)
+y = x.square().sum(1, keepdim=True)
+learners = [nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1)) for _ in range(3)]
+optimizer = torch.optim.SGD([{"params": one.parameters()} for one in learners], lr=0.05)
+total = torch.zeros(12, 1)
+for stage, learner in enumerate(learners):
+    for epoch in range(5):
+        loss = (total + learner(x) - y).square().mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    total = total + learner(x)
+"""
+ONE_EACH = BOOSTED.replace(
+    "    for epoch", "    optimizer = torch.optim.SGD(learner.parameters(), lr=0.05)\n    for epoch"
+)
+ALL_ANEW = "(total +", "(sum(one(x) for one in learners[:stage]) +"
 MIXED = "mixed = mix(given).softmax(1)\nfor step in range(6):\n"
 MIXED_ANEW = "for step in range(6):\n    mixed = mix(given).softmax(1)\n"
 
@@ -133,6 +151,7 @@ class SharedAcrossPasses(Property):
         Example(REFINED, "    optimizer.step()\n", "    optimizer.step()\n    coarse = coarse.detach()\n"),
         Example(LABELLED, *SHOWN_ANEW),
         Example(PAIRED, *SHOWN_ANEW),
+        Example(BOOSTED, *ALL_ANEW),
     )
     silent = (
         Example(HANDED_ON, "torch.randn(5, 3), hidden)", "torch.randn(5, 3), hidden.detach())"),
@@ -141,6 +160,7 @@ class SharedAcrossPasses(Property):
         Example(FITTED, *EVALUATED),
         Example(CAPTIONED, *SHOWN_ANEW),
         Example(ACTED, *SHOWN_ANEW),
+        Example(ONE_EACH, *ALL_ANEW),
     )
 
     def find(self, evidence: Evidence) -> Finding | None:
