@@ -125,6 +125,22 @@ def test_a_run_that_ended_where_it_left_the_code_is_never_equal_to_it() -> None:
     assert differences(near, replace(near, parted=True), FOLLOWED)
 
 
+def test_a_forward_that_is_gone_is_a_lost_write_and_one_more_is_none() -> None:
+    def moved(forwards: float, outcome: str = "finished") -> Trace:
+        mean = wire.State("net.1.running_mean", True, (forwards, forwards), first=(0.0, 0.0))
+        count = wire.State("net.1.num_batches_tracked", True, (forwards, forwards), first=(0.0, 0.0))
+        return replace(trace((0, many(1.0))), outcome=outcome, states=(mean, count))
+
+    assert not differences(moved(4), moved(8), LIVE)
+    assert {one.parameter for one in differences(moved(8), moved(4), LIVE)} == {
+        "net.1.running_mean",
+        "net.1.num_batches_tracked",
+    }
+    # Where a run is stopped, the last one may not have come yet.
+    assert not differences(moved(8, "stopped"), moved(7, "stopped"), LIVE)
+    assert differences(moved(8, "stopped"), moved(4, "stopped"), LIVE)
+
+
 NORMED = """\
 import torch
 from torch import nn

@@ -59,13 +59,20 @@ def compared_ends(reference: wire.Trace, candidate: wire.Trace) -> frozenset[str
 
 
 def _again(reference: wire.Trace, candidate: wire.Trace) -> tuple[str, ...]:
-    """What the names of running statistics begin with that another number of forwards has moved.
+    """What the names of running statistics begin with that more forwards have moved; their own counter tells.
 
-    One more forward is no write that an edit lost; their own counter tells.
+    One more forward is no write that an edit lost. One that is gone is, unless the run was stopped before it.
     """
-    other = {state.name: state.last for state in candidate.states}
-    counts = [state for state in reference.states if state.name.endswith(_BATCHES)]
-    return tuple(s.name.removesuffix(_BATCHES) for s in counts if other.get(s.name, s.last) != s.last)
+    want, have, last = counted(reference), counted(candidate), not ended(reference, candidate)
+    return tuple(
+        name for name, count in want.items() if (more := have.get(name, count) - count) > 0 or 0 < -more <= last
+    )
+
+
+def counted(trace: wire.Trace) -> dict[str, float]:
+    """How many forwards have moved running statistics since they were first seen, by what their names begin with."""
+    counts = (state for state in trace.states if state.name.endswith(_BATCHES))
+    return {one.name.removesuffix(_BATCHES): norm(one.last) - norm(one.first) for one in counts}
 
 
 def _helds(reference: wire.Trace, candidate: wire.Trace) -> Iterator[Change]:

@@ -303,12 +303,13 @@ class CutOff:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """Tensors outside optimizers, by name: were they written during the run, and their last sketch."""
+    """Tensors outside optimizers, by name: were they written during the run, and their first and last sketch."""
 
     name: str
     changed: bool
     last: tuple[float, ...]
     result: bool = False  # of operations with a graph: what the last pass left, no state of its own
+    first: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

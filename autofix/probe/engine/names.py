@@ -108,8 +108,9 @@ class Names:
         now = self.kept(owned)
         sketches = zip(now.items(), self._sketch(list(now.values())), strict=True)
         return tuple(
-            wire.State(name, sketch != self._first[name], sketch, result=not graph.is_leaf(tensor))
+            wire.State(name, sketch != first, sketch, result=not graph.is_leaf(tensor), first=first)
             for (name, tensor), sketch in sketches
+            for first in (self._first[name],)
         )
 
     def spent(self, walked: set[int]) -> tuple[str, ...]:

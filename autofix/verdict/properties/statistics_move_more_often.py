@@ -1,0 +1,99 @@
+"""Running statistics move more often
+
+## What it finds
+
+The code calls a network with batch normalisation once in each pass, and the edit calls it more often in training mode:
+it computes again what was computed once. Each such call moves the running mean and variance once more. This is not said
+where the code itself calls the network several times in a pass, as a discriminator is called for real samples and for
+made ones; nor where what was made once, for several passes, is computed anew in each.
+
+## Why it matters
+
+Gradients in training mode do not depend on running statistics, so no comparison of gradients shows it. But they are
+saved with the network, and what it gives in evaluation mode depends on them. A call in evaluation mode, or one loss
+with both terms, would leave them as they are.
+"""
+
+from __future__ import annotations
+
+from autofix.core.model import Finding
+from autofix.experiments.values import counted
+from autofix.verdict.evidence import Evidence
+from autofix.verdict.property import Example, Property
+
+HEADS = """\
+body = nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8), nn.ReLU())
+one, two = nn.Linear(8, 1), nn.Linear(8, 1)
+of_one, of_two = (torch.optim.SGD([*body.parameters(), *head.parameters()], lr=0.05) for head in (one, two))
+for _ in range(8):
+    x = torch.randn(16, 4)
+    seen = body(x)
+    first, second = one(seen).square().mean(), two(seen).exp().mean()
+    of_one.zero_grad()
+    first.backward()
+    of_one.step()
+    of_two.zero_grad()
+    second.backward()
+    of_two.step()
+"""
+ANEW = "    of_two.zero_grad()\n", "    second = two(body(x)).exp().mean()\n    of_two.zero_grad()\n"
+GAN = """\
+G = nn.Sequential(nn.Linear(3, 8), nn.BatchNorm1d(8), nn.ReLU(), nn.Linear(8, 4))
+D = nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8), nn.LeakyReLU(0.2), nn.Linear(8, 1))
+of_g, of_d = (torch.optim.Adam(net.parameters(), lr=0.01) for net in (G, D))
+for _ in range(8):
+    real, fake = torch.randn(16, 4), G(torch.randn(16, 3))
+    on_fake = D(fake)
+    of_d.zero_grad()
+    (F.softplus(-D(real)).mean() + F.softplus(on_fake).mean()).backward()
+    of_d.step()
+    of_g.zero_grad()
+    F.softplus(-on_fake).mean().backward()
+    of_g.step()
+"""
+JUDGED_ANEW = GAN.replace("= D(fake)", "= D(fake.detach())").replace("-on_fake", "-D(fake)")
+REAL = "F.softplus(-D(real)).mean() + "
+CLOSER = HEADS.replace("two(seen).exp()", "(two(seen) - two(body(x + 0.1))).exp()")
+CLOSER_ANEW = ANEW[0], ANEW[1].replace("two(body(x))", "(two(body(x)) - two(body(x + 0.1)))")
+CAPTIONED = """\
+encoder, decoder = nn.Sequential(nn.Linear(4, 5), nn.BatchNorm1d(5), nn.Tanh()), nn.Linear(5, 3)
+optimizer = torch.optim.SGD([*encoder.parameters(), *decoder.parameters()], lr=0.1)
+for picture in torch.randn(4, 6, 4):
+    shown = encoder(picture)
+    for word in range(3):
+        loss = F.cross_entropy(decoder(shown), torch.full((6,), word))
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+"""
+SHOWN_ANEW = "decoder(shown)", "decoder(encoder(picture))"
+
+
+class StatisticsMoveMoreOften(Property):
+    name = "statistics-move-more-often"
+    runs = ("edited", "followed", "letter")
+    sentence = (
+        "{subject} moves once in each pass of the code, and more often with the edit, which calls its module again in "
+        "training mode; it is saved with the network, and used in evaluation mode"
+    )
+    raises = (
+        Example(HEADS, *ANEW),
+        Example(GAN.replace(REAL, ""), GAN.replace(REAL, ""), JUDGED_ANEW.replace(REAL, "")),
+    )
+    silent = (
+        Example(GAN, GAN, JUDGED_ANEW),
+        Example(CLOSER, *CLOSER_ANEW),
+        Example(HEADS.replace("BatchNorm1d(8)", "BatchNorm1d(8, track_running_stats=False)"), *ANEW),
+        Example(CAPTIONED, *SHOWN_ANEW),
+    )
+
+    def find(self, evidence: Evidence) -> Finding | None:
+        code, edited = evidence.followed, evidence.edited
+        if not evidence.assessment.effect.keeps_gradients or evidence.letter.reused:
+            return None
+        passes = max(code.counts, default=0) or code.backward_count
+        mine = counted(edited)
+        for name, count in counted(code).items():
+            if count <= passes + 1 < mine.get(name, 0) and mine[name] - count > 1:
+                return self.found(subject=f"{name}running_mean")
+        return None
