@@ -11,6 +11,7 @@ from lawful import verdicts
 
 from autofix.core.model import Applicability, RunOutcome, Target
 from autofix.experiments.client import Probe
+from autofix.verdict.parts.laid_out import laid_out
 from autofix.verdict.parts.parts import MOST, parts
 from autofix.verdict.parts.repeated import shape
 
@@ -153,13 +154,49 @@ def test_a_part_is_left_out_such_that_the_rest_parses(old: str, new: str) -> Non
     assert WITHOUT.split() == found[0].without.decode().replace("pass\n", "").split() or len(found) > 1
 
 
-def test_where_two_changes_share_a_line_the_edit_is_not_taken_apart() -> None:
+def test_statements_that_share_a_line_are_parts_by_themselves() -> None:
     after = BEFORE.replace(
         "            total += loss\n            total.backward()\n",
         "            total += loss.item(); loss.backward()\n",
     )
     before = BEFORE.replace("loss\n            total.backward()\n", "loss; total.backward()\n")
-    assert parts({PATH: before.encode()}, {PATH: after.encode()}) is None
+    found = parts({PATH: before.encode()}, {PATH: after.encode()})
+    assert found is not None
+    assert [(one.line, one.words) for one in found] == [
+        (8, "the change to `total += loss`"),
+        (8, "the change to `total.backward()`"),
+    ]
+
+
+SHARED = """\
+def f(x): return x
+class A: pass; y = 2
+try: a = "1; 2"; b = (2,
+  3); c = 4  # c; d
+except E: \\
+  c = 3
+finally: d = 1;
+match x:
+\tcase 1: a = 2; b = 3
+if a: b
+elif b: c; d
+else: e
+"""
+
+
+def test_a_statement_is_given_a_line_of_its_own_and_keeps_the_number_that_it_had() -> None:
+    text, numbers = laid_out(SHARED.encode())
+    assert ast.dump(ast.parse(text)) == ast.dump(ast.parse(SHARED))
+    lines = [node.lineno for node in ast.walk(ast.parse(text)) if isinstance(node, ast.stmt)]
+    assert len(lines) == len(set(lines))
+    assert len(numbers) == len(text.splitlines())
+    had = sorted(node.lineno for node in ast.walk(ast.parse(SHARED)) if isinstance(node, ast.stmt))
+    assert sorted(numbers[line - 1] for line in lines) == had
+
+
+@pytest.mark.parametrize("text", ["a = 1\nif a:\n    b\n", "a;b\n(", "# latin-1\n", ""])
+def test_what_shares_no_line_or_does_not_parse_stays(text: str) -> None:
+    assert laid_out(text.encode()) == (text.encode(), list(range(1, len(text.splitlines()) + 1)))
 
 
 IN_BLOCK = "for x in data:\n    step(x)\n    if big(x):\n        show(x)\n        go(x)\n    clip(x)\n"

@@ -6,7 +6,7 @@ import ast
 import difflib
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from autofix.syntax import names
@@ -15,6 +15,7 @@ from autofix.syntax.live import Needed, bound_by
 from autofix.syntax.source import Source, SourceError
 from autofix.syntax.vocabulary import steps, writes
 from autofix.verdict.parts.filled import fills
+from autofix.verdict.parts.laid_out import laid_out
 from autofix.verdict.parts.moved import Move, moves
 from autofix.verdict.parts.options import options
 from autofix.verdict.parts.pieces import pieces, spliced
@@ -71,15 +72,18 @@ def parts(old: Mapping[Path, bytes], new: Mapping[Path, bytes], *, whole: bool =
     """The parts of an edit that can be left out by themselves; None where there are too many, or one cannot be.
 
     An edit of one part has none, unless `whole`: without it there is no edit. Comments, layout and imports are no
-    parts, nor is a statement that does the same where it moves to.
+    parts, nor is a statement that does the same where it moves to. Statements that share a line are told apart.
     """
+    numbers = {path: laid_out(data)[1] for path, data in old.items()}
+    old, new = ({path: laid_out(data)[0] for path, data in files.items()} for files in (old, new))
     trees = [[tree for data in files.values() if (tree := parsed(data)) is not None] for files in (old, new)]
     chosen = options(*trees)
     found: dict[tuple[Path, str | None], Part] = {}
     for path, data in new.items():
-        for part in _of_file(path, old[path], data, chosen):
-            if part is None:
+        for one in _of_file(path, old[path], data, chosen):
+            if one is None:
                 return None
+            part = replace(one, line=numbers[path][one.line - 1] if one.line else 0)
             found.setdefault((path, _tree(part.without)), part)  # where two leave the same, the first says more
     if len(new) == 1 and not whole:
         found.pop((path, _tree(old[path])), None)

@@ -233,6 +233,21 @@ MADE_ANEW = """\
             p.grad = data.new().resize_as_(data).zero_()
 """
 
+BOUNDED = """\
+net, scale = nn.Linear(3, 1), torch.ones(())
+optimizer = torch.optim.SGD(net.parameters(), lr=0.05)
+h = torch.zeros(5, 1)
+for _ in range(6):
+    h = net(torch.randn(5, 3)) + h
+    loss = scale.item() * h.square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    net.weight.data.clamp_(-9, 9); scale.data.mul_(0.9)
+    h = h
+"""
+BOUND = "    net.weight.data.clamp_(-9, 9); scale.data.mul_(0.9)\n    h = h\n"
+
 
 class PartNotNeeded(Property):
     name, former = "part-not-needed", "unneeded"
@@ -262,6 +277,7 @@ class PartNotNeeded(Property):
         Example(BY_HAND, FOR_EACH, BY_OWNERS + "    scheduler.step()\n"),
         Example(BY_HAND, FOR_EACH, MADE_ANEW.replace("zero_()", "zero_().clamp(-1, 1)")),
         Example(STORED, STORES, "    kept.append(out.detach())\n    kept = kept[-4:]\n"),
+        Example(BOUNDED, BOUND, "    scale.data.mul_(0.9)\n    h = h.detach()\n"),
     )
     silent = (
         Example(CARRIED, ", h)", ", h.detach())"),
@@ -289,6 +305,7 @@ class PartNotNeeded(Property):
             CARRIED, f"    {RUN}torch.randn(5, 3), h)\n{CLEAR}", f"{CLEAR}    {CUT}\n    {RUN}torch.randn(5, 3), h)\n"
         ),
         Example(STORED, STORES, STORES.replace("(out)", "(out.detach())")),
+        Example(BOUNDED, BOUND, BOUND.replace("= h", "= h.detach()")),
         Example(STORED, STORES, "    kept = [*kept, out.detach()][-3:]\n"),
     )
 
@@ -298,7 +315,7 @@ class PartNotNeeded(Property):
             return None
         if evidence.without is None:
             return self.found(
-                subject="the edit cannot be tried without each of its parts: too many, or two in one line"
+                subject="the edit cannot be tried without each of its parts: too many, or one that nothing runs without"
             )
         idle = [part for part, other in evidence.without if _is_idle(evidence, part, other)]
         needed = {part.change for part, _ in evidence.without if part not in idle} - {""}
