@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import ast
 import functools
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from autofix.probe.wire import Frame
-from autofix.syntax import writes
-from autofix.syntax.calls import Function, argument, parameters, path_of
+from autofix.syntax import blocks, writes
+from autofix.syntax.calls import Function, argument, name_of, parameters, path_of, whole
 from autofix.syntax.edits.local_name import is_empty
 from autofix.syntax.reaching import Reaching
 from autofix.syntax.source import Source
 from autofix.syntax.sources import Sources
+from autofix.syntax.vocabulary import STORES
 
 _Reads = Mapping[ast.expr, frozenset[ast.AST]]
 _Name = tuple[str, frozenset[ast.AST]]
@@ -62,7 +64,7 @@ def _seconds(sources: Sources, stack: Sequence[Frame], *, older: bool) -> Iterat
             for one in values
             if isinstance(one.value, ast.Name)
         ]
-        kept = [*_attributes_before(source, statement)] if older and function is None else []
+        kept = [*_kept_before(source, reads, known, statement)] if older and function is None else []
         found = [*_named_before(known, reads, statement)] if older else found + seconds
         known = known.union(*(one.name[1] for one in seconds))
         read = [one for one in found if _is_read(one.name, reads, statement, some=older)]
@@ -81,37 +83,61 @@ def _named_before(known: frozenset[ast.AST], reads: _Reads, write: ast.AST) -> I
                 yield _Second((name, frozenset({one})), value)
 
 
-def _attributes_before(source: Source, write: ast.stmt) -> Iterator[_Second]:
-    """Attributes that are given what the statement writes, itself an attribute, and are read in the file.
+def _kept_before(source: Source, reads: _Reads, known: frozenset[ast.AST], write: ast.stmt) -> Iterator[_Second]:
+    """Attributes and containers that are given what a statement writes, and are read in the file.
 
-    Not where constructors alone do that: what they tie is one on purpose.
+    Not where that is done once, before the loop of the write, or by constructors alone: what they tie is one on
+    purpose.
     """
-    if "." not in (mine := _augmented(write)):
-        return
-    read = {one.attr for one in source.walk() if isinstance(one, ast.Attribute) and isinstance(one.ctx, ast.Load)}
-    given = [
-        (name, one, value)
-        for one in source.walk()
-        for name, value in _pairs(one)
-        if path_of(value) == mine != name and name.rpartition(".")[2] in read and "." in name
-    ]
-    inside = (source.function(one) for _, one, _ in given)
-    if any(getattr(function, "name", "__init__") != "__init__" for function in inside):
+    mine = _written(source, write)
+    inside = [*blocks.loops(source, write)][-1:] if "." not in mine else []
+    read = Counter(
+        path_of(one).rpartition(".")[2] for one in source.walk() if isinstance(one, (ast.Name, ast.Attribute))
+    )
+    given = []
+    for one in source.walk() if "." in mine else (node for loop in inside for node in ast.walk(loop)):
+        stored = [(holder, name, value) for holder, name, value in _stored(one) if name != mine]
+        for holder, name, value in stored:
+            same = reads.get(value, frozenset()) - {write} == known - {write} if isinstance(value, ast.Name) else True
+            if path_of(value) == mine and same and read[holder.rpartition(".")[2]] > len(stored):
+                given.append((name, one, value))
+    if inside or any(getattr(source.function(one), "name", "__init__") != "__init__" for _, one, _ in given):
         yield from (_Second((name, frozenset({one})), value) for name, one, value in given)
+
+
+def _stored(statement: ast.AST) -> Iterator[tuple[str, str, ast.expr]]:
+    """What an attribute, or a container, is given: what is to be read later, its name, and the value.
+
+    A name alone is none: which of its values are read is known.
+    """
+    for target, value in _given_to(statement):
+        holder, literal = path_of(whole(target)), isinstance(value, (ast.Dict, ast.Tuple, ast.List))
+        if literal or not isinstance(target, ast.Name):
+            yield from ((holder, ast.unparse(target), one) for one in _elements(value))
+    match statement:
+        case ast.Expr(ast.Call(ast.Attribute(kept), args) as call) if name_of(call) in STORES:
+            yield from ((path_of(kept), path_of(kept), one) for given in args for one in _elements(given))
+
+
+def _elements(value: ast.expr) -> Iterator[ast.expr]:
+    """A value, or what the containers that it writes out hold."""
+    match value:
+        case ast.Tuple(elts=inner) | ast.List(elts=inner) | ast.Dict(values=inner):
+            yield from (found for one in inner for found in _elements(one))
+        case _:
+            yield value
 
 
 def written_name(sources: Sources, stack: Sequence[Frame]) -> str:
     """The name to which the statement at a place writes; '' where it is none."""
-    for statement in sources.statements(stack[:1]):
-        if name := path_of(_target(statement)) or _augmented(statement):
-            return name
-    return ""
+    found = ((source, source.statement(node)) for _, source, node in sources.nodes(stack[:1]))
+    return next((name for source, one in found if (name := path_of(_target(one)) or _written(source, one))), "")
 
 
-def _augmented(write: ast.stmt) -> str:
-    """The name or attribute to which `x op= …`, or `x[…] op= …`, writes."""
-    target = write.target if isinstance(write, ast.AugAssign) else None
-    return path_of(target.value if isinstance(target, ast.Subscript) else target)
+def _written(source: Source, write: ast.stmt) -> str:
+    """The name or attribute to which `x op= …`, `x[…] = …` or `x.op_(…)` writes."""
+    bound = isinstance(write, ast.Assign) and not isinstance(write.targets[0], ast.Subscript)
+    return "" if bound else path_of(writes.written_part(source, write))
 
 
 def _is_to_be_written(known: Iterable[ast.AST], statement: ast.stmt, call: ast.AST) -> bool:
@@ -154,16 +180,16 @@ def _given(reads: _Reads, write: ast.AST) -> frozenset[ast.AST]:
 def _beside(known: Iterable[ast.AST], reads: _Reads, write: ast.stmt) -> Iterator[_Name]:
     """Names of parts beside the one that is written by its name, where nothing reads the whole by its own after it."""
     target = _target(write)
-    mine = [whole for one in known for name, whole in _parts(one) if target is not None and name == target.id]
+    mine = [of for one in known for name, of in _parts(one) if target is not None and name == target.id]
     others = {one for found in reads.values() for one in found}
-    for whole in mine:
-        definitions = reads.get(whole, frozenset())
-        if not _is_read((whole.id, definitions), reads, write):
+    for of in mine:
+        definitions = reads.get(of, frozenset())
+        if not _is_read((of.id, definitions), reads, write):
             yield from (
                 (name, frozenset({other}))
                 for other in others
                 for name, one in _parts(other)
-                if target is not None and name != target.id and (one.id, reads.get(one)) == (whole.id, definitions)
+                if target is not None and name != target.id and (one.id, reads.get(one)) == (of.id, definitions)
             )
 
 
@@ -176,11 +202,16 @@ def _parts(definition: ast.AST) -> Iterator[tuple[str, ast.Name]]:
 
 def _pairs(definition: ast.AST) -> list[tuple[str, ast.expr]]:
     """The names and attributes that an assignment gives, each with its value."""
+    return [(name, value) for target, value in _given_to(definition) if (name := path_of(target))]
+
+
+def _given_to(definition: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
+    """What an assignment gives values to, each with its own."""
     match definition:
         case ast.Assign([ast.Tuple(elts=targets)], ast.Tuple(elts=values)) if len(targets) == len(values):
-            return [(name, value) for one, value in zip(targets, values, strict=True) if (name := path_of(one))]
-        case ast.Assign([ast.Name() | ast.Attribute() as target], value):
-            return [(path_of(target), value)]
+            return [*zip(targets, values, strict=True)]
+        case ast.Assign([target], value):
+            return [(target, value)]
     return []
 
 

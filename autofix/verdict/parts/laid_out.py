@@ -34,13 +34,16 @@ def _sharing(tree: ast.Module | None, lines: list[bytes], starts: list[int]) -> 
             if not isinstance(block, list) or not block:  # the body of a lambda is no block
                 continue
             indents = [lines[one.lineno - 1][: one.col_offset] for one in block]
-            head = getattr(owner, "pattern", owner)
-            inside = indents[0] if not indents[0].strip() else _margin(lines[head.lineno - 1]) + _DEEPER
+            inside = indents[0] if not indents[0].strip() else _margin(lines[_line(owner) - 1]) + _DEEPER
             yield from (
                 (starts[one.lineno - 1] + one.col_offset, inside)
                 for one, before in zip(block, indents, strict=True)
                 if before.strip()
             )
+
+
+def _line(owner: ast.AST) -> int:
+    return int(getattr(getattr(owner, "pattern", owner), "lineno", 1))
 
 
 def _dump(text: bytes) -> str:

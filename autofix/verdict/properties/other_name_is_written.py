@@ -7,10 +7,11 @@ A name was given to what another name stands for (`masked = scores`), the new on
 overlap (`now, after = values[:-1], values[1:]`, then `after[done] = 0`), where nothing reads the whole afterwards; and
 of what outlives the pass that gives it a second name (`mesh = self.template`, `mesh += …`), if it is no state: that is
 also written by its own name or starts empty, or its new value is made of the old one. Of a leaf it is said where the
-older name is read afterwards (`best = w`, then `w -= …`), or an attribute that a method gave it (`self.best = self.w`).
-A run in which the write goes to a copy trains otherwise, and the edit keeps the write as it is. This is not said of
-what is read by the new name alone, nor of containers, nor of a tensor that began empty and is handed to a function that
-fills it. Where the write shows in nothing but what is printed, it is said of an edit that prints what the code prints.
+older name is read afterwards (`best = w`, then `w -= …`), or an attribute that a method gave it (`self.best = self.w`),
+or a container that is given it in the same loop (`best["w"] = w`, `seen.append(w)`). A run in which the write goes to a
+copy trains otherwise, and the edit keeps the write as it is. This is not said of what is read by the new name alone,
+nor of containers that were given it before, nor of a tensor that began empty and is handed to a function that fills it.
+Where the write shows in nothing but what is printed, it is said of an edit that prints what the code prints.
 
 ## Why it matters
 
@@ -248,6 +249,28 @@ BY_TRAINER = (
     "        self.w -= 0.3 * self.w.grad",
     "        with torch.no_grad():\n            self.w -= 0.3 * self.w.grad",
 )
+SUBTRACTED = TRAINER.replace("self.w -= 0.3 * self.w.grad", "self.w.sub_(0.3 * self.w.grad)")
+BY_METHOD = tuple(text.replace("self.w -= 0.3 * self.w.grad", "self.w.sub_(0.3 * self.w.grad)") for text in BY_TRAINER)
+IN_A_DICT = (
+    BEST.replace("best, low = w, 1e9", 'best = {"w": w, "low": 1e9}')
+    .replace("< low", '< best["low"]')
+    .replace("best, low = w, loss", 'best["w"], best["low"] = w, loss')
+    .replace("best.sum", 'best["w"].sum')
+)
+IN_A_TUPLE = (
+    BEST.replace("best, low = w, 1e9", "best = w, 1e9")
+    .replace("< low", "< best[1]")
+    .replace("best, low = w, loss", "best = w, loss")
+    .replace("best.sum", "best[0].sum")
+)
+IN_A_LIST = (
+    BEST.replace("best, low = w, 1e9", "best, low = [], 1e9")
+    .replace("best, low = w, loss.item()", "best.append((i, w))\n        low = loss.item()")
+    .replace("best.sum", "best[0][1].sum")
+)
+OWNED = BEST.replace("best, low = w, 1e9", 'best, low = {"w": w}, 1e9').replace("best, low = w, loss", "low = loss")
+OWNED = OWNED.replace("best.sum", 'best["w"].sum')
+LISTED = OWNED.replace("    loss = ", '    best = {"w": w}\n    loss = ')
 IN_PLACE = ("    w -= 0.3 * w.grad", "    with torch.no_grad():\n        w -= 0.3 * w.grad")
 STEPPED = (
     "        q += 0.05 * torch.randn(3) - 0.01 * q.grad",
@@ -273,8 +296,17 @@ class OtherNameIsWritten(Property):
         Example(BEST, *IN_PLACE),
         Example(CHAIN, *STEPPED),
         Example(TRAINER, *BY_TRAINER),
+        Example(SUBTRACTED, *BY_METHOD),
+        Example(IN_A_DICT, *IN_PLACE),
+        Example(IN_A_TUPLE, *IN_PLACE),
+        Example(IN_A_LIST, *IN_PLACE),
     )
     silent = (
+        Example(SUBTRACTED.replace("= self.w, loss", "= self.w.clone(), loss"), *BY_METHOD),
+        Example(IN_A_DICT.replace("= w, loss", "= w.detach().clone(), loss"), *IN_PLACE),
+        Example(IN_A_LIST.replace("best[0][1].sum()", "w.sum()"), *IN_PLACE),
+        Example(OWNED, *IN_PLACE),
+        Example(LISTED.replace("    print", "    if i < 0:\n        print"), *IN_PLACE),
         Example(TRAINER.replace("self.best, self.low = self.w, loss", "self.low = loss"), *BY_TRAINER),
         Example(
             TRAINER.replace("self.best, self.low = self.w", "self.best, self.low = self.w.detach().clone()"),
