@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bisect
 from collections import Counter, deque
+from itertools import pairwise
 from typing import Any
 
 import torch
@@ -35,11 +36,11 @@ class Carried(Listener):
     to the next, but something made once, for several passes. `alone` says that these passes had no leaf but in
     there, `added` that it was an addend of all their losses, `anew` that each of them applies its parameters anew,
     in the same way; `shared` are the ages of its outermost nodes. `again` says that it was made more than once,
-    each time between other steps. As far as somebody watches for `sources`, `fed` says that data went into it,
-    `drawn` that some pass uses what was drawn from it, or that it evaluates, and `collected` that it is data
-    itself: it is applied anew, and all these passes use such draws, or it was made by modules that evaluate, which
-    train in these passes. `once` says that all which passes take of earlier ones was made so: two passes that share
-    something look like two that hand it on.
+    each time between other steps; where the data are known, not of the same data one after the other. As far as
+    somebody watches for `sources`, `fed` says that data went into it, `drawn` that some pass uses what was drawn
+    from it, or that it evaluates, and `collected` that it is data itself: it is applied anew, and all these passes
+    use such draws, or it was made by modules that evaluate, which train in these passes. `once` says that all which
+    passes take of earlier ones was made so: two passes that share something look like two that hand it on.
     """
 
     def __init__(
@@ -61,6 +62,8 @@ class Carried(Listener):
         """The age of the graph at each step."""
         self._makings: list[set[int]] = []
         """Of each pass that shares something with others, between which steps that was made."""
+        self._made_of: list[frozenset[Any]] = []
+        """The data that each of them was made of, as far as somebody watches for that."""
         self._passes: Counter[Raw] = Counter()
         self._begun: dict[Raw, tuple[int, set[int]]] = {}
         """Of each site, the last pass that took nothing of an earlier one, and what of it no other has shared yet."""
@@ -143,6 +146,7 @@ class Carried(Listener):
             self._anew = self._anew and set(graph.applied(shared)) <= set(graph.applied(fresh))
             if self._sources is not None:
                 self.fed = self.fed or self._sources.fed(shared)
+                self._made_of.append(frozenset(one.data for one in self._sources.taken(shared).values()))
                 evaluated = self._sources.evaluated(shared, fresh)
                 self._drawn = self._drawn or evaluated or self._sources.drawn_before(mark, shared, fresh)
                 self._collected = self._collected and self._anew and (evaluated or self._sources.drawn(shared, fresh))
@@ -208,7 +212,9 @@ class Carried(Listener):
         """Whether what is shared was made more than once, and each pass took what had been made last."""
         newest = [max(one) for one in self._makings]
         whole = all(len(one) == 1 for one in self._makings)
-        return whole and newest == sorted(newest) and len(set(newest)) > 1
+        made = zip(newest, self._made_of, strict=False)
+        refreshed = any(one != other and data == same for (one, data), (other, same) in pairwise(made))
+        return whole and newest == sorted(newest) and len(set(newest)) > 1 and not refreshed
 
     def _passes_since_begun(self) -> int:
         """How many passes of a site that shares something began with one of which nobody knows what others share.

@@ -26,8 +26,8 @@ a probe on a network that is not to be tuned. It speaks of these, too, where the
 optimizer that steps in each pass would have no gradient for anything that it owns, ever: nobody makes steps with what
 is to stay as it is. And where such features are made again and again (for each picture, in each episode) by parameters
 that an optimizer owns and that would never learn: nobody computes with a network anew that is to stay as it is. But of
-what something was drawn from, as actions are, or what was computed by modules that evaluate, it says nothing: that may
-be data.
+what is made again of the same data, as an index is in each epoch, of what something was drawn from, as actions are, or
+of what was computed by modules that evaluate, it says nothing: that may be data.
 """
 
 from __future__ import annotations

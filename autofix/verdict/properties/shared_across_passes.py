@@ -12,7 +12,8 @@ anew in each pass, from what they made before.
 If the value is cut, it is a constant for all passes but the first. If it is computed anew, it is not. The code does not
 say which is meant. Computing it anew is right where the loss is made of nothing else, or where some parameter would get
 no gradient from a constant and either no data went into it, or it is made again and again: for each picture, in each
-episode. Features that were computed once from data may be meant as they are.
+episode. Features that were computed once from data may be meant as they are, and so may an index that is made again of
+the same data in each epoch.
 """
 
 from __future__ import annotations
@@ -111,6 +112,9 @@ for picture in torch.randn(3, 6, 4):
         loss.backward()
         optimizer.step()
 """
+INDEXED = CAPTIONED.replace(
+    "for picture in torch.randn(3, 6, 4):", "picture = torch.randn(6, 4)\nfor epoch in range(3):"
+)
 DECODES = "        logits = decoder(shown"
 SHOWN_ANEW = DECODES, f"        shown = seen(picture)\n{DECODES}"
 ACTED = CAPTIONED.replace("torch.full((6,), word)", "torch.distributions.Categorical(logits=logits).sample()")
@@ -152,6 +156,7 @@ class SharedAcrossPasses(Property):
         Example(LABELLED, *SHOWN_ANEW),
         Example(PAIRED, *SHOWN_ANEW),
         Example(BOOSTED, *ALL_ANEW),
+        Example(INDEXED, *SHOWN_ANEW),
     )
     silent = (
         Example(HANDED_ON, "torch.randn(5, 3), hidden)", "torch.randn(5, 3), hidden.detach())"),
@@ -161,6 +166,8 @@ class SharedAcrossPasses(Property):
         Example(CAPTIONED, *SHOWN_ANEW),
         Example(ACTED, *SHOWN_ANEW),
         Example(ONE_EACH, *ALL_ANEW),
+        Example(INDEXED.replace("    shown =", "    picture = picture.roll(1, 0)\n    shown ="), *SHOWN_ANEW),
+        Example(INDEXED.replace("decoder(shown)", "shown[:, :3]"), "= shown[:, :3]", "= seen(picture)[:, :3]"),
     )
 
     def find(self, evidence: Evidence) -> Finding | None:
