@@ -532,8 +532,17 @@ def test_what_a_mask_fills_in_is_known_again(before: str, after: str, *, tried: 
 def test_a_write_comes_back_behind_the_cut_that_took_its_place() -> None:
     texts = ("h = f(h)\nh[m] = 0\ng(h)\n", "h = f(h)\nh = h.detach()\ng(h)\n")
     found = parts(*({PATH: text.encode()} for text in texts)) or []
-    assert [part.words for part in found] == ["the removal of `h[m] = 0`", "the new `h = h.detach()`"]
+    said = "the removal of `h[m] = 0`"
+    assert [part.words for part in found] == [said, f"{said}, with gradients off,", "the new `h = h.detach()`"]
     assert found[0].without == b"h = f(h)\nh = h.detach()\nh[m] = 0\ng(h)\n"
+
+
+def test_a_write_that_torch_may_refuse_also_comes_back_without_gradients_unless_it_is_made_elsewhere() -> None:
+    old = "import torch\nx -= g\nx.clamp_(-1, 1)\n"
+    for new, tried in (("x.data -= g\n", True), ("x = (x - g).clamp(-1, 1).detach()\n", False)):
+        found = parts({PATH: old.encode()}, {PATH: f"import torch\n{new}".encode()}) or []
+        quiet = [part.without for part in found if b"no_grad(): x.clamp_(-1, 1)" in part.without]
+        assert bool(quiet) is tried
 
 
 def test_a_write_comes_back_into_its_own_block() -> None:

@@ -9,11 +9,13 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from autofix.core.aligned import opcodes
 from autofix.syntax import names
 from autofix.syntax.calls import name_of
 from autofix.syntax.live import Needed, bound_by
 from autofix.syntax.source import Source, SourceError
 from autofix.syntax.vocabulary import steps, writes
+from autofix.syntax.writes import is_write
 from autofix.verdict.parts.filled import fills
 from autofix.verdict.parts.laid_out import laid_out
 from autofix.verdict.parts.moved import Move, moves
@@ -135,6 +137,8 @@ def _of_file(path: Path, old: bytes, new: bytes, options: Collection[str]) -> It
             adds = frozenset(names.binds(now) if now and not mine else ())
             reads = frozenset(names.reads(now) if now else ())
             yield Part(path, line, words, graph_only, without, rest, change, form, put, held, adds, reads)
+            gone_so = Part(path, line, words, graph_only, without, rest)
+            yield from _unrecorded(gone_so, None if other else mine, fresh, before, after)
         if other and not known and (always := _held(other, after)) is not None:
             yield Part(path, line, f"the condition of {_words(None, other, before, after)}", False, always)
         if other:
@@ -145,6 +149,25 @@ def _of_file(path: Path, old: bytes, new: bytes, options: Collection[str]) -> It
                     yield Part(path, line, said, same, shorter, change=change, form=form, put=text)
     for move in moves(ours, theirs, {id(one) for item in (*gone, *fresh) for one in _whole(item)}):
         yield from _undone(move, path, before, after)
+
+
+def _unrecorded(
+    part: Part, mine: Item | None, fresh: Iterable[Item], before: list[bytes], after: list[bytes]
+) -> Iterator[Part]:  # fmt: skip
+    """The removal of a write where that is made without gradients when it is left out; none of what is done elsewhere.
+
+    Torch may refuse the write as it stood, which says nothing of what it is for.
+    """
+    if mine is None or not is_write(mine.node) or mine.stop - mine.start > 1:
+        return
+    calls = {name_of(one).strip("_") for one in ast.walk(mine.node) if isinstance(one, ast.Call)}
+    made = {name_of(one).strip("_") for item in fresh for one in ast.walk(item.shown) if isinstance(one, ast.Call)}
+    lines, text = part.without.splitlines(keepends=True), before[mine.start].strip()
+    new = (stretch for stretch in opcodes(after, lines) if stretch[0] != "equal" and not calls & made)
+    back = (at for *_, start, end in new for at in range(start, end))
+    for at in [one for one in back if lines[one].strip() == text][:1]:
+        lines[at] = lines[at].replace(text, b"with __import__('torch').no_grad(): " + text)
+        yield replace(part, without=b"".join(lines), words=f"{part.words}, with gradients off,")
 
 
 def _undone(move: Move, path: Path, before: list[bytes], after: list[bytes]) -> Iterator[Part]:

@@ -4,16 +4,16 @@
 
 An edit that somebody else made has a part that repairs nothing and changes nothing in the runs that were compared:
 without that part the script gets past the failure too, and trains the same. Where each of several parts can be left
-out, but not all of them together, they replace each other and count as needed. What is removed also counts as needed
-if the code as written trains otherwise without it: then the rest of the edit does instead what it did. A new condition
+out, but not all of them together, they replace each other and count as needed. What is removed also counts as needed if
+the code as written trains otherwise without it: then the rest of the edit does instead what it did. A new condition
 that counts, and was true whenever it was asked, is not needed. A value that is chosen by a condition as the program
 chooses it itself, and a statement that reads by a new name the very object that it computed before, are no parts. A
-statement is brought back with what it needs, and a write that a cut took the place of (`h = h.detach()` for `h[done] =
-0`) behind that cut. An argument that a call lost is given to it again; a new `where` is tried with either side alone,
-unless it fills in by the mask and with the value that an assignment did. What changes a statement in the same way as a
-part that is needed changes another, with other variables, is one with it; so is a new statement of the form of a
-needed one that shows where that one is left out, as `a.zero_grad()` beside `b.zero_grad()` where both optimizers have
-some of the parameters.
+statement is brought back with what it needs, a write that torch may refuse also with gradients off, and a write that a
+cut took the place of (`h = h.detach()` for `h[done] = 0`) behind that cut. An argument that a call lost is given to it
+again; a new `where` is tried with either side alone, unless it fills in by the mask and with the value that an
+assignment did. What changes a statement in the same way as a part that is needed changes another, with other variables,
+is one with it; so is a new statement of the form of a needed one that shows where that one is left out, as
+`a.zero_grad()` beside `b.zero_grad()` where both optimizers have some of the parameters.
 
 What moves (behind other statements, into a block, out of one) is put back. It is not needed where that does as well,
 and where the runs do not show what the moved statement does, or one that it passed: a clip that does not bind, a
@@ -248,6 +248,22 @@ for _ in range(6):
 """
 BOUND = "    net.weight.data.clamp_(-9, 9); scale.data.mul_(0.9)\n    h = h\n"
 
+SAMPLED = """\
+energy = nn.Sequential(nn.Linear(2, 8), nn.SiLU(), nn.Linear(8, 1))
+optimizer = torch.optim.SGD(energy.parameters(), lr=0.05)
+for _ in range(5):
+    x = torch.randn(6, 2, requires_grad=True)
+    for _ in range(3):
+        (slope,) = torch.autograd.grad(energy(x).sum(), x)
+        x -= 0.1 * slope
+        x.clamp_(-9, 9)
+    loss = energy(torch.randn(6, 2)).mean() - energy(x.detach()).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+MOVES = "        x -= 0.1 * slope\n        x.clamp_(-9, 9)\n"
+
 
 class PartNotNeeded(Property):
     name, former = "part-not-needed", "unneeded"
@@ -277,6 +293,7 @@ class PartNotNeeded(Property):
         Example(BY_HAND, FOR_EACH, BY_OWNERS + "    scheduler.step()\n"),
         Example(BY_HAND, FOR_EACH, MADE_ANEW.replace("zero_()", "zero_().clamp(-1, 1)")),
         Example(STORED, STORES, "    kept.append(out.detach())\n    kept = kept[-4:]\n"),
+        Example(SAMPLED, MOVES, "        x.data -= 0.1 * slope\n"),
         Example(BOUNDED, BOUND, "    scale.data.mul_(0.9)\n    h = h.detach()\n"),
     )
     silent = (
@@ -305,6 +322,8 @@ class PartNotNeeded(Property):
             CARRIED, f"    {RUN}torch.randn(5, 3), h)\n{CLEAR}", f"{CLEAR}    {CUT}\n    {RUN}torch.randn(5, 3), h)\n"
         ),
         Example(STORED, STORES, STORES.replace("(out)", "(out.detach())")),
+        Example(SAMPLED, MOVES, MOVES.replace("x.clamp_", "x.data.clamp_").replace("x -=", "x.data -=")),
+        Example(SAMPLED, MOVES, f"        with torch.no_grad():\n{MOVES.replace('        ', ' ' * 12)}"),
         Example(BOUNDED, BOUND, BOUND.replace("= h", "= h.detach()")),
         Example(STORED, STORES, "    kept = [*kept, out.detach()][-3:]\n"),
     )
