@@ -1,9 +1,9 @@
 """A derivative by something that the result does not depend on, as autograd sees it.
 
 ## What it does
-Lets the input require a gradient where it is made or handed in (`x.requires_grad_()`), so that what is computed from it
-knows it; where a loss is to be trained through the derivative, gives that a graph, too (`create_graph=True`). For a
-parameter that one loss does not use, asks for zeros with `allow_unused=True, materialize_grads=True`.
+Lets the input require a gradient where it is made, bound or handed in (`x.requires_grad_()`), so that what is computed
+from it knows it; where a loss is to be trained through the derivative, gives that a graph, too (`create_graph=True`).
+For a parameter that one loss does not use, asks for zeros with `allow_unused=True, materialize_grads=True`.
 Where that was allowed already, and the None is then computed with, only among other inputs.
 
 ## Why autograd fails
@@ -23,7 +23,7 @@ from collections.abc import Iterator
 from autofix.probe.wire import Origin
 from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
 from autofix.syntax import blocks, calls, names, vocabulary
-from autofix.syntax.edits import Step, append_call, insert_before, move_before, set_keyword
+from autofix.syntax.edits import Step, append_call, insert_after, insert_before, move_before, set_keyword
 
 WHY_INPUT = "The input requires a gradient before anything is computed from it, so that the result knows it."
 WHY_EARLIER = "What goes into the forward is the leaf that the derivative is taken by, not what it was made of."
@@ -103,6 +103,43 @@ def residual(t):
 
 residual(torch.rand(4, 1)).pow(2).sum().backward()
 print(net.weight.grad.item())
+! a helper is given it behind the forward
+net = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+
+
+def penalty(inputs, scores):
+    (slope,) = torch.autograd.grad(scores.sum(), inputs, create_graph=True)
+    return slope.pow(2).sum(1).mean()
+
+
+for batch in torch.rand(4, 6, 4).unbind():
+    real, weight = batch[:, :3], batch[:, 3:]
+    if torch.cuda.is_available():
+        real = real.cuda()
++    real.requires_grad_()
+    scores = net(real)
+    loss = (weight * scores).mean() + penalty(real, scores)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+! the loop binds what the helper is given
+net = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+
+
+def penalty(inputs, scores):
+    (slope,) = torch.autograd.grad(scores.sum(), inputs, create_graph=True)
+    return slope.pow(2).sum(1).mean()
+
+
+for real, weight in zip(torch.rand(4, 6, 3).unbind(), torch.rand(4, 6, 1).unbind()):
++    real.requires_grad_()
+    scores = net(real)
+    loss = (weight * scores).mean() + penalty(real, scores)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
 ! a parameter that one loss does not use
 a, b = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
 -grads = torch.autograd.grad(a.pow(2).sum(), [a, b])
@@ -144,9 +181,9 @@ derivative(a.pow(2).sum())
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """At the input's maker and at the tops of the functions that it is handed to; else allow that it is unused."""
         made = [origin for origin in diagnosis.trace.origins if origin.kind == "made"]
-        if made:
-            yield from self._handed(diagnosis, sources)
         graph = [*self._graph(diagnosis, sources)]
+        if made:
+            yield from self._handed(diagnosis, sources, graph)
         for origin in made:
             for depth, (_, source, node) in enumerate(sources.located(origin.stack[:_DEEPEST])):
                 if isinstance(node, calls.VALUES):
@@ -190,8 +227,11 @@ derivative(a.pow(2).sum())
                 edits = insert_before(source, loop.body[0], [f"{given.id}.requires_grad_()"])
                 yield self.propose(edits, WHY_INPUT, later=1)
 
-    def _handed(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
-        """`x.requires_grad_()` at the top of each function whose parameter the input is, innermost first."""
+    def _handed(self, diagnosis: Diagnosis, sources: Sources, graph: list[Step]) -> Iterator[Proposal]:
+        """`x.requires_grad_()` in each function that hands the input on, innermost first, up to that which makes it.
+
+        At the top of a function that is given it; behind the statement that binds it, where a function does.
+        """
         wanted = ""
         for depth, (_, source, node) in enumerate(sources.located(diagnosis.asked[:_DEEPEST])):
             if not isinstance(node, ast.Call):
@@ -200,12 +240,15 @@ derivative(a.pow(2).sum())
             given = _input(node) if depth == 0 else _given(node, wanted, helper)
             if not isinstance(given, ast.Name):
                 return
-            function = source.function(node)
-            if function is None or given.id not in calls.parameters(function):
+            wanted, function = given.id, source.function(node)
+            line = [f"{wanted}.requires_grad_()"]
+            if (bound := _bound(source, node, wanted, line)) is not None:
+                yield self.propose(bound, WHY_INPUT, later=3 + depth)
+                if graph:
+                    yield self.propose([*bound, *graph], WHY_GRAPH, later=1 + depth + Tier.CREATE - self.tier)
+            if function is None or wanted not in calls.parameters(function):
                 return
-            wanted = given.id
-            edits = insert_before(source, blocks.top(function), [f"{wanted}.requires_grad_()"])
-            yield self.propose(edits, WHY_INPUT, later=depth)
+            yield self.propose(insert_before(source, blocks.top(function), line), WHY_INPUT, later=depth)
 
     def _allowed(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         for _, source, node in sources.located(diagnosis.asked[:1]):
@@ -239,6 +282,18 @@ def _binds_before(loop: ast.For | ast.While, node: ast.expr, name: str) -> bool:
     """Whether a loop binds `name` in a statement of its body before the one with `node`, or by itself."""
     before = [one for one in loop.body if (one.end_lineno or one.lineno) < node.lineno]
     return any(name in names.binds(one) for one in (*before, *([loop.target] if isinstance(loop, ast.For) else [])))
+
+
+def _bound(source: Source, node: ast.expr, name: str, lines: list[str]) -> list[Step] | None:
+    """Lines behind the statement that last bound a variable before `node`, in its block or around it."""
+    for one in blocks.holders(source, node):
+        for statement in reversed(blocks.before(blocks.block_of(source, one), one)):
+            if name in names.binds(statement):
+                return insert_after(source, statement, lines)
+        around = source.parent(one)
+        if isinstance(around, (ast.For, ast.With)) and name in names.binds(around):
+            return insert_before(source, around.body[0], lines)
+    return None
 
 
 def _input(call: ast.Call) -> ast.expr | None:

@@ -142,11 +142,16 @@ class _Story:
         yield from (Culprit(role, frame, note, aside=True) for frame in others[:_OUTER])
 
     def _inside(self, role: str, inner: wire.Frame, told: wire.Frame) -> str:
-        """The line in a call that is made for what it does in there alone: the call itself shows nothing of it."""
-        if role not in _USED or told == inner or self._sources is None:
+        """What the line itself does not show: the line in a call that is made for what it does in there alone.
+
+        The head of a loop shows no tensor, but what the tensor is taken from.
+        """
+        if self._sources is None or role not in (*_USED, "made"):
             return ""
-        bare = any(isinstance(one, ast.Expr) for one in self._sources.statements([told]))
-        return f"{inner.file.rsplit('/', 1)[-1]}:{inner.line}" if bare else ""
+        kinds = {type(one) for one in self._sources.statements([told])}
+        if role == "made":
+            return "what the tensor is taken from" if ast.For in kinds else ""
+        return f"{inner.file.rsplit('/', 1)[-1]}:{inner.line}" if ast.Expr in kinds and told != inner else ""
 
     def _parted(self, role: str, stack: wire.Stack) -> Iterator[Culprit]:
         """The call itself; where the failing one is made by the same helper, the calls of the helper that differ."""

@@ -58,7 +58,7 @@ CAUSES = {
     Cause.COMPLEX_LOSS: "backward starts at a complex number, of which there is no least",
     Cause.CONVERSION: "a tensor that requires a gradient was converted",
     Cause.INFERENCE_TENSOR: "a tensor of inference mode was to be saved in a graph, or to be written outside that mode",
-    Cause.UNUSED_INPUT: "a gradient was asked for a tensor that the loss does not use",
+    Cause.UNUSED_INPUT: "a gradient was asked for a tensor that the graph of the loss does not reach",
     Cause.GRADIENT_NONE: "a gradient that is still None was used as a tensor",
     Cause.PARAMETER_ASSIGNED: "a tensor was assigned to the name of a parameter",
     Cause.CHECKPOINT_REFUSED: "a checkpoint that runs its part anew cannot give what is asked of it",
