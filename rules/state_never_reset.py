@@ -3,7 +3,8 @@
 ## What it does
 Forgets what the pass before left (`model.state = None` at the begin of the loop, `del word` behind the step), where the
 code takes a start that stands ready if it finds nothing. So each pass begins with it, and not the first one alone.
-Where another loop, such as an evaluation, gives a state its start before each call, each pass does the same.
+Where another loop or function, such as an evaluation, gives a state its start before it calls the module, each pass
+does the same.
 
 ## Why autograd fails
 The next pass goes on from what the one before left, and runs into its graph, which is freed. Where that graph is cut, a
@@ -23,7 +24,7 @@ from autofix.search.rule import Cause, Diagnosis, Example, Proposal, Rule, Sourc
 from autofix.syntax.edits import begun
 
 WHY = "{path} holds nothing when the next pass begins, so that it takes {start} as the first one does."
-WHY_ELSEWHERE = "Each pass begins with {start}, as the loop in line {line} of {file} begins each of its turns."
+WHY_ELSEWHERE = "Each pass begins with {start}, as line {line} of {file} begins before it calls the same module."
 
 
 class StateNeverReset(Rule):
@@ -118,6 +119,74 @@ for x in torch.randn(4, 5, 1, 2):
     model(x).pow(2).mean().backward()
     opt.step()
 evaluate(model)
+! unsafe: an evaluation resets all parts of the model by its own method
+class Memory(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = torch.nn.Parameter(torch.randn(4, 4))
+        self.kept = None
+
+    def reset(self):
+        self.kept = None
+
+    def forward(self, x):
+        kept = self.first if self.kept is None else self.kept
+        self.kept = kept - 0.1 * x.T @ (x @ kept)
+        return x @ self.kept
+
+
+class Layers(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = torch.nn.ModuleList([Memory(), Memory()])
+
+    def reset(self):
+        for one in self.layers:
+            one.reset()
+
+    def forward(self, x):
+        for one in self.layers:
+            x = one(x)
+        return x
+
+
+def evaluate(net):
+    with torch.no_grad():
+        net.reset()
+        print([net(x).square().mean().item() for x in torch.randn(2, 5, 4)])
+
+
+model = Layers()
+opt = torch.optim.SGD(model.parameters(), lr=0.1)
+for x in torch.randn(4, 5, 4):
++    model.reset()
+    opt.zero_grad()
+    model(x).pow(2).mean().backward()
+    opt.step()
+evaluate(model)
+! an evaluation hands the state on from its start, as training does
+cell, head = torch.nn.GRUCell(2, 4), torch.nn.Linear(4, 1)
+opt = torch.optim.SGD([*cell.parameters(), *head.parameters()], lr=0.1)
+
+
+def evaluate():
+    h = torch.zeros(6, 4)
+    for x in torch.randn(3, 6, 2):
+        h = cell(x, h)
+    return head(h).mean().item()
+
+
+def train():
+    h = torch.zeros(6, 4)
+    for x in torch.randn(5, 6, 2):
+        h = cell(x, h)
+        opt.zero_grad()
+        head(h).pow(2).mean().backward()
+        opt.step()
+
+
+train()
+evaluate()
 ! who carries a state over has to begin somewhere
 cell, head = torch.nn.GRUCell(2, 4), torch.nn.Linear(4, 1)
 opt = torch.optim.SGD([*cell.parameters(), *head.parameters()], lr=0.1)

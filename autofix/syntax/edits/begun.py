@@ -68,8 +68,8 @@ def begun(crossings: Iterable[Crossing], failed: Sequence[Frame], sources: Sourc
 
 
 def _as_elsewhere(crossings: Iterable[Crossing], failed: Sequence[Frame], sources: Sources) -> Iterator[Begun]:
-    """At the begin of the loop that goes backward, what another loop says at the begin of each of its turns."""
-    for carrier, other, statement in begun_elsewhere(crossings, failed, sources):
+    """At the begin of the loop that goes backward, what other code says before it calls the same module."""
+    for carrier, other, statement, owner in begun_elsewhere(crossings, failed, sources, once=True):
         for frame, source, node in sources.nodes(failed):
             loop = next(blocks.loops(source, source.statement(node)), None)
             if source is not other or loop is None or carrier.function != frame.function:
@@ -85,7 +85,7 @@ def _as_elsewhere(crossings: Iterable[Crossing], failed: Sequence[Frame], source
             read = {one.id for one in ast.walk(value) if isinstance(one, ast.Name)} - {own}
             if path and "." not in own and read <= source.imported | source.definitions.keys():
                 if own:
-                    start = re.sub(rf"(?<![.\w]){own}\b", carrier.path.rpartition(".")[0], start)
+                    start = re.sub(rf"(?<![.\w]){own}\b", owner, start)
                 steps = insert_before(source, loop.body[0], [said.format(start)])
                 place = Frame.around(str(other.path), statement, frame.function)
                 yield Begun(source, steps, carrier.path, start, place, elsewhere=True)

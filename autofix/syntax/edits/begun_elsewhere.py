@@ -15,12 +15,15 @@ _BACKWARD = frozenset({"backward", "manual_backward", "grad"})
 
 
 def begun_elsewhere(
-    crossings: Iterable[Crossing], failed: Sequence[Frame], sources: Sources
-) -> Iterator[tuple[Carrier, Source, ast.stmt]]:
+    crossings: Iterable[Crossing], failed: Sequence[Frame], sources: Sources, *, once: bool = False
+) -> Iterator[tuple[Carrier, Source, ast.stmt, str]]:
     """The states that the failing pass took from an earlier one, each with where a loop gives it its start again.
 
+    With it goes the path, in the carrier's function, of the object whose state or whose method that statement names.
     That loop is none that the failing backward stood in, and goes backward nowhere. In the same turn it calls the
     module that owns the state, or hands the state to what the passes hand it to: so each of its calls begins anew.
+    `once`: a function that does so for a module outside of its loops counts, too; it says less, for what is handed on
+    begins there.
     A state that a loop of the failing pass itself gives its start, as one over epochs does, is carried on purpose.
     """
     carriers = dict.fromkeys(carrier for one in crossings if one.by == "failing" for carrier in one.carriers)
@@ -35,22 +38,21 @@ def begun_elsewhere(
         same = [one for one in carriers if "." in one.path and one.path.rpartition(".")[2] == name] if owner else []
         for statement, path in _starts(source, name, methods):
             own, loop = path.rpartition(".")[0], next(blocks.loops(source, statement), None)
-            if loop is None or bool(own) is not bool(owner) or not _is_each_turn(source, loop, statement):
+            turn = loop or (source.function(statement) if once and owner else None)
+            if turn is None or bool(own) is not bool(owner) or not _is_each_turn(source, turn, statement):
                 continue
-            if blocks.passed(source, loop, failed) or _BACKWARD & {calls.name_of(one) for one in calls.within(loop)}:
+            if blocks.passed(source, turn, failed) or _BACKWARD & {calls.name_of(one) for one in calls.within(turn)}:
                 continue
             later = [
                 one
-                for one in calls.within(loop)
+                for one in calls.within(turn)
                 if one.lineno > statement.lineno and next(blocks.loops(source, one), None) is loop
             ]
-            if owner:
-                called = any(_is_part(own, one) or _is_given(one, path) for one in later)
-                begins = called and _is_same(own, source, statement, same, files)
-            else:
-                begins = any(_is_given(one, path) and calls.name_of(one) in takers for one in later)
-            if begins:
-                yield carrier, source, statement
+            if not owner and any(_is_given(one, path) and calls.name_of(one) in takers for one in later):
+                yield carrier, source, statement, ""
+            elif owner and any(_is_part(own, one) or _is_given(one, path) for one in later):
+                parts = (one for one in _parts(own, source, statement, same, files) if owner.endswith(one))
+                yield from ((carrier, source, statement, owner.removesuffix(one)) for one in itertools.islice(parts, 1))
 
 
 def _starts(source: Source, name: str, methods: Collection[str] = ()) -> Iterator[tuple[ast.stmt, str]]:
@@ -105,25 +107,31 @@ def _is_part(own: str, call: ast.Call) -> bool:
     return bool(called) and f"{own}.".startswith(f"{called}.")
 
 
-def _is_each_turn(source: Source, loop: ast.For | ast.While, statement: ast.stmt) -> bool:
-    """Whether a statement of a loop runs in each of its turns."""
-    inside = itertools.takewhile(lambda one: one is not loop, blocks.holders(source, statement)[1:])
-    return all(isinstance(one, ast.With) for one in inside) and statement not in loop.orelse
+def _is_each_turn(source: Source, turn: ast.For | ast.While | calls.Function, statement: ast.stmt) -> bool:
+    """Whether a statement of a loop, or of a function, runs in each of its turns."""
+    inside = itertools.takewhile(lambda one: one is not turn, blocks.holders(source, statement)[1:])
+    return all(isinstance(one, ast.With) for one in inside) and statement not in getattr(turn, "orelse", ())
 
 
-def _is_same(own: str, source: Source, statement: ast.stmt, same: Sequence[Carrier], files: Iterable[Source]) -> bool:
-    """Whether an object is one that owns the state: by its name, or as what its function is called with."""
-    owners = {one.path.rpartition(".")[0] for one in same}
+def _parts(
+    own: str, source: Source, statement: ast.stmt, same: Sequence[Carrier], files: Iterable[Source]
+) -> Iterator[str]:
+    """Which part of an object owns the state: `` of the owner itself, by its name or as what its function is given.
+
+    A method may give all parts of its object their starts: `.encoder.cell` of a model that is reset as a whole.
+    """
+    owners = list(dict.fromkeys(one.path.rpartition(".")[0] for one in same))
+    given, function = [own], source.function(statement)
     if own.partition(".")[0] == "self":
         kind = blocks.qualified(source, statement).rpartition(".")[0]
-        return any((one.path.rpartition(".")[0], one.function.rpartition(".")[0]) == (own, kind) for one in same)
-    function = source.function(statement)
-    if not isinstance(function, ast.FunctionDef) or own not in calls.parameters(function):
-        return own in owners
-    return any(
-        calls.name_of(call) == function.name
-        and calls.path_of(calls.argument(call, calls.parameters(function), own)) in owners
-        for one in files
-        for call in one.mentioning(function.name)
-        if isinstance(call, ast.Call)
-    )
+        given = [own] if any(one.function.rpartition(".")[0] == kind for one in same) else []
+    elif isinstance(function, ast.FunctionDef) and own in calls.parameters(function):
+        given = [
+            calls.path_of(calls.argument(call, calls.parameters(function), own))
+            for one in files
+            for call in one.mentioning(function.name)
+            if isinstance(call, ast.Call) and calls.name_of(call) == function.name
+        ]
+    for path, owner in itertools.product(filter(None, given), owners):
+        if owner == path or (isinstance(statement, ast.Expr) and owner.startswith((f"{path}.", f"{path}["))):
+            yield owner.removeprefix(path)

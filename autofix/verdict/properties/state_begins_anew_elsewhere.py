@@ -129,6 +129,7 @@ class StateBeginsAnewElsewhere(Property):
     )
     silent = (
         Example(_reader(before="net.again()"), *CUT),
+        Example(_reader(before="net.again()\n        net(torch.randn(5, 1, 3))"), *CUT),
         Example(_reader(first="model.again()", each="net.again()"), *CUT),
         Example(_reader(each=f"other.{ZERO}"), *CUT),
         Example(HANDED.replace("BEFORE", ZERO).replace("EACH", "hidden = hidden.detach()"), *CUT_VARIABLE),
@@ -139,7 +140,7 @@ class StateBeginsAnewElsewhere(Property):
         if evidence.assessment.reading is None or not evidence.assessment.reading.truncated:
             return None
         sources = Sources.of(evidence.case.pool.target)
-        for one, source, begun in begun_elsewhere(evidence.trace.crossings, evidence.failure.stack, sources):
+        for one, source, begun, _ in begun_elsewhere(evidence.trace.crossings, evidence.failure.stack, sources):
             place = wire.Frame(str(source.path), begun.lineno, 0, begun.lineno, 0, "")
             words = {"line": str(begun.lineno), "file": source.path.name, "start": ast.unparse(begun)}
             return self.found((place,), path=one.path, **words)
