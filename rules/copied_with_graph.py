@@ -69,7 +69,7 @@ opt = torch.optim.SGD(cell.parameters(), lr=0.1)
 for _ in range(4):
     state = {"h": cell(torch.randn(1, 2)), "steps": 1}
 -    kept = copy.deepcopy(state)
-+    kept = copy.deepcopy({**state, 'h': state['h'].detach()})
++    kept = copy.deepcopy({**state, "h": state["h"].detach()})
     opt.zero_grad()
     (state["h"] - 1).pow(2).sum().backward()
     opt.step()

@@ -58,8 +58,8 @@ opt = torch.optim.SGD([*table.parameters(), *(p for b in blocks for p in b.lin.p
 for _ in range(4):
     x, shared = torch.ones(4, 3), {"bias": None}
     for block in blocks:
-+        if shared['bias'] is None:
-+            shared['bias'] = block.bias(torch.arange(x.shape[0]))
++        if shared["bias"] is None:
++            shared["bias"] = block.bias(torch.arange(x.shape[0]))
         x = checkpoint(block, x, shared, use_reentrant=False)
     opt.zero_grad()
     x.pow(2).mean().backward()
@@ -80,8 +80,8 @@ class Net(torch.nn.Module):
 
     def forward(self, x):
         self.kept = {}
-+        if 'scale' not in self.kept:
-+            self.kept['scale'] = self.gate(x).sigmoid()
++        if "scale" not in self.kept:
++            self.kept["scale"] = self.gate(x).sigmoid()
         return cp.checkpoint(self.part, x, use_reentrant=False)
 
 

@@ -174,7 +174,7 @@ for step in range(9):
 def replay():
     batch = random.sample(memory, 3)
 -    qs = torch.stack([item["q"] for item in batch])
-+    qs = torch.stack([net(item['state']) for item in batch])
++    qs = torch.stack([net(item["state"]) for item in batch])
     taken = qs[range(3), [item["action"] for item in batch]]
     loss = (taken - torch.tensor([item["reward"] for item in batch])).pow(2).mean()
     opt.zero_grad()

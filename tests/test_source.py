@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from autofix.syntax.layout import quoted_as
 from autofix.syntax.source import Source, SourceError, Span
 
 PATH = Path("train.py")
@@ -301,3 +302,17 @@ def test_whatever_is_spelled_so_is_among_the_nodes_that_mention_it(extra: str) -
     assert extra or len(list(source.mentioning("self.state.hidden"))) < len(every) // 2
     assert source.tree.body[-1] in source.on_lines([len(source.lines)])
     assert not list(source.on_lines([2]))
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "laid_out"),
+    [
+        ('x = "a"\n', "y = d['b']  # don't, can't", "y = d[\"b\"]  # don't, can't"),
+        ("x = f\"{d['a']}\"\n", "y = f\"{d['b']}\" + 'c'", 'y = f"{d[\'b\']}" + "c"'),
+        ('x = "a"\n', "y = 'say \"x\"' + 'it\\'s'", "y = 'say \"x\"' + 'it\\'s'"),
+        ("x = 'a' + \"b\"\n", "y = d['b']", "y = d['b']"),
+        ("x = 1\n", "y = d['b']", "y = d['b']"),
+    ],
+)
+def test_new_code_has_the_quotes_that_all_strings_of_its_file_have(file: str, text: str, laid_out: str) -> None:
+    assert quoted_as(Source(Path("a.py"), file.encode()), text) == laid_out

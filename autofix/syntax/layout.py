@@ -1,10 +1,12 @@
-"""How statements lie on lines: who shares a line, how blocks are indented, how lines end."""
+"""How code is laid out: which statements share a line, how blocks are indented, how lines end, which quotes it has."""
 
 from __future__ import annotations
 
 import ast
+import io
 import itertools
 import re
+import tokenize
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -20,6 +22,8 @@ _REST = re.compile(rf"{_SPACE};?{_SPACE}(?:#[^\r\n]*)?(\r\n?|\n|\Z)")
 _COMMENT_LINE = re.compile(r"([ \t\f]*)#[^\r\n]*(\r\n?|\n|\Z)")
 _BLANK = re.compile(r"[ \t\f]*")
 _CONTINUED = re.compile(r"(?:\A|[\r\n])[^#\r\n]*\\(?:\r\n?|\n)\Z")
+_SINGLE, _PLAIN = re.compile(r"\w*'"), re.compile(r"'[^'\"\\\n]*'")
+"""A string that begins with a single quote; one that may have double ones as well."""
 _FAR = 400
 """How far back the colon of a suite and a line before are looked for."""
 
@@ -180,6 +184,34 @@ def newline_near(source: Source, index: int) -> str:
     """How lines end around a place."""
     found = _NEWLINE.search(source.text, index) or _NEWLINE.search(source.text)
     return found[0] if found else "\n"
+
+
+def quoted_as(source: Source, text: str) -> str:
+    """New code with its strings in double quotes, where all strings of the source are: `ast` writes single ones."""
+    if "'" not in text:
+        return text
+    try:
+        own = [one.string for one in _strings(source.text)]
+        if not own or any(_SINGLE.match(one) and '"' not in one for one in own):
+            return text
+        plain = [one for one in _strings(text) if _PLAIN.fullmatch(one.string)]
+    except (tokenize.TokenError, SyntaxError):
+        return text
+    lines = list(io.StringIO(text))
+    for one in reversed(plain):
+        row, first, last = one.start[0] - 1, one.start[1], one.end[1]
+        lines[row] = f'{lines[row][:first]}"{one.string[1:-1]}"{lines[row][last:]}'
+    return "".join(lines)
+
+
+def _strings(text: str) -> Iterator[tokenize.TokenInfo]:
+    """The strings of some code; of a formatted one its begin alone, where it has tokens of its own."""
+    depth = 0
+    for one in tokenize.generate_tokens(io.StringIO(text).readline):
+        name = tokenize.tok_name[one.type]
+        if depth == 0 and name in ("STRING", "FSTRING_START"):
+            yield one
+        depth += (name == "FSTRING_START") - (name == "FSTRING_END")
 
 
 def _suite(source: Source, start: int) -> re.Match[str] | None:

@@ -13,7 +13,7 @@ from autofix.core.edit import Declined
 from autofix.syntax.calls import choices, may_be_plain
 from autofix.syntax.edits.steps import Step
 from autofix.syntax.edits.unit import Guard, NodeChange, holder
-from autofix.syntax.layout import newline_near
+from autofix.syntax.layout import newline_near, quoted_as
 from autofix.syntax.source import Source
 
 _PRIMARY = (cst.Name, cst.Attribute, cst.Call, cst.Subscript)
@@ -135,6 +135,6 @@ def expression(source: Source, node: ast.AST, text: str) -> Any:
     if re.search(r"[\r\n]", text):
         text = re.sub(r"\r\n?|\n", newline_near(source, source.extent(node)[0]), text)
     try:
-        return cst.parse_expression(text)
+        return cst.parse_expression(quoted_as(source, text))
     except cst.ParserSyntaxError:
         raise Declined(f"{text} is not an expression") from None

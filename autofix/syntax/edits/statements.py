@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from autofix.core.edit import Declined
 from autofix.syntax.calls import Function
 from autofix.syntax.edits.steps import Shift, Splice, Step, reindented
-from autofix.syntax.layout import StatementRun, line_start, newline_near, run_of, unit_near
+from autofix.syntax.layout import StatementRun, line_start, newline_near, quoted_as, run_of, unit_near
 from autofix.syntax.source import Source
 
 _FIRST = "a docstring or __future__ import must stay first"
@@ -223,4 +223,4 @@ def _indented(run: StatementRun, lines: Sequence[str]) -> str:
         bare = line.lstrip(" ")
         steps, rest = divmod(len(line) - len(bare), 4)
         text.append(f"{run.indent}{unit * steps}{' ' * rest}{bare}{newline}" if bare else newline)
-    return "".join(text)
+    return quoted_as(run.source, "".join(text))
