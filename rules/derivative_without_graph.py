@@ -2,7 +2,7 @@
 
 ## What it does
 Asks `torch.autograd.grad`, or a function of `torch.autograd.functional`, for a graph of its result:
-`create_graph=True`.
+`create_graph=True`. Where gradients (`p.grad`) are differentiated, the `backward` that brought them.
 
 ## Why autograd fails
 `torch.autograd.grad` returns plain values unless it is told otherwise. A second derivative, or a loss made of the first
@@ -28,7 +28,6 @@ from autofix.syntax.edits import set_keyword
 
 WHY = "The derivative has a graph of its own, so that it can be differentiated in turn."
 TITLE_ALL = "Give each derivative a graph"
-_BEFORE = vocabulary.GRAD.index("create_graph")
 
 
 class DerivativeWithoutGraph(Rule):
@@ -111,6 +110,54 @@ for _ in range(3):
     opt.zero_grad()
     loss.backward()
     opt.step()
+! an optimizer of one's own differentiates the gradients that it is brought
+class Curved(torch.optim.Optimizer):
+    def __init__(self, params):
+        super().__init__(params, {})
+
+    def step(self):
+        params = self.param_groups[0]["params"]
+        signs = [torch.ones_like(p) for p in params]
+        slopes = torch.autograd.grad([p.grad for p in params], params, signs)
+        with torch.no_grad():
+            for p, slope in zip(params, slopes):
+                p -= 0.1 * p.grad / (slope.abs() + 1)
+
+
+def train(net, loss, opt):
+    opt.zero_grad()
+-    loss.backward()
++    loss.backward(create_graph=True)
+    opt.step()
+
+
+net = torch.nn.Sequential(torch.nn.Linear(2, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
+opt = Curved(net.parameters())
+for _ in range(4):
+    x = torch.randn(5, 2)
+    train(net, net(x).exp().mean(), opt)
+    print(net(x).sum().item())
+! the product of a curvature and a vector, of the gradients as one vector
+net = torch.nn.Sequential(torch.nn.Linear(2, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1, bias=False))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+x = torch.randn(5, 2)
+for _ in range(4):
+    opt.zero_grad()
+-    torch.autograd.backward(net(x).exp().mean(), None, True)
++    torch.autograd.backward(net(x).exp().mean(), None, True, create_graph=True)
+    flat = torch.cat([p.grad.flatten() for p in net.parameters()])
+    product = torch.autograd.grad(flat @ torch.ones_like(flat), list(net.parameters()))
+    print(sum(one.abs().sum().item() for one in product))
+    opt.step()
+! the flag of a backward is given by position
+net = torch.nn.Sequential(torch.nn.Linear(2, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
+net(torch.randn(5, 2)).exp().mean().backward(None, True, False)
+torch.autograd.grad(net[0].weight.grad.sum(), net[0].weight)
+! a loss is made of gradients, and its own backward fails: that one is to take a derivative
+net = torch.nn.Sequential(torch.nn.Linear(2, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
+x = torch.randn(5, 2, requires_grad=True)
+net(x).exp().mean().backward()
+x.grad.norm().backward()
 ! the flag of a functional derivative is given by position
 net = torch.nn.Linear(2, 1)
 x = torch.ones(2)
@@ -148,7 +195,8 @@ loss.backward()
 
 def _is_free(call: ast.Call) -> bool:
     """Whether create_graph is not given by position."""
-    return len(call.args) <= vocabulary.FUNCTIONAL.get(calls.name_of(call.func), _BEFORE)
+    own = calls.differentiation(call) or vocabulary.GRAD
+    return len(call.args) <= vocabulary.FUNCTIONAL.get(calls.name_of(call.func), calls.place_of(own, "create_graph"))
 
 
 def _beside(source: Source, node: ast.Call) -> list[ast.Call]:

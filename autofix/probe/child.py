@@ -110,6 +110,7 @@ class Run(State):
         from .failure.origins import Origins
 
         self.origins = self.modes.enter_context(Origins(self.frames, self.overlay.read))
+        self.taps.listeners.append(self.origins)
 
     def _arm_compared(self) -> None:
         from .engine.born import Unreachable

@@ -454,8 +454,9 @@ class Origin:
     """Where a tensor was made, or lost its graph (detach, data, item, numpy, no_grad, derivative, frozen, ...).
 
     `made` is of a tensor without a graph, `nonleaf` of one that has a graph and therefore gets no gradient of its own;
-    `name` is the user's expression for it, where the failing statement has one. `miscounted` is of a backward of the
-    user's own; `node` says then how many gradients it gave, and which arguments of the forward needed one: `1 of 10`.
+    `name` is the user's expression for it, where the failing statement has one, or a word for it. `miscounted` is of a
+    backward of the user's own; `node` says then how many gradients it gave, and which arguments of the forward needed
+    one: `1 of 10`.
     `born`: a parameter that was frozen when it was made, and nobody has said that it should be.
     `real` and `imaginary`: a complex loss, without an imaginary part or with one; `squared`: a complex square in it.
     `begun`: a leaf that was written, where it was made or got its flag; no optimizer owns it.

@@ -209,7 +209,7 @@ def _backward_kind(run: State, frame: FrameType) -> str:
     if tensors and all(graph.is_leaf(t) and not any(t is one for one in given) for t in tensors) and given:
         lost = tensors  # a loss that was cut and then flagged has no more of a graph
     if lost:
-        run.found = _without_graph(run, lost)
+        run.found = _without_graph(run, lost, derived=bool(given))
         return "no_graph"
     if run.taps.current is None and (kind := _no_number(run, tensors, values)):
         return kind
@@ -245,9 +245,15 @@ def _complex(run: State, losses: list[torch.Tensor]) -> tuple[wire.Origin, ...]:
     return tuple(dict.fromkeys((*squares, *made) if run.taps.optimizers else made))
 
 
-def _without_graph(run: State, lost: list[torch.Tensor]) -> tuple[wire.Origin, ...]:
-    """Where the graph of tensors was lost, or why there never was one."""
-    return (run.origins.of(lost) or _plain(run) or run.origins.numbers(lost)) if run.origins is not None else ()
+def _without_graph(run: State, lost: list[torch.Tensor], *, derived: bool) -> tuple[wire.Origin, ...]:
+    """Where the graph of tensors was lost, or why there never was one.
+
+    `derived`: a derivative of them is asked for. By a gradient it is a second one, and that needs a graph of the first.
+    """
+    if run.origins is None:
+        return ()
+    gradients = run.origins.gradients(lost) if derived else ()
+    return gradients or run.origins.of(lost) or _plain(run) or run.origins.numbers(lost)
 
 
 def _plain(run: State) -> tuple[wire.Origin, ...]:

@@ -17,6 +17,7 @@ from ..engine.cuts import Cuts
 from ..engine.refused import DERIVATIVE, GRADIENT, name_of, numbers, short_name, tensors
 from ..engine.remembered import Remembered
 from ..engine.sketch import is_zero
+from ..engine.taps import Call, Listener
 from ..program.frames import Frames, Raw
 from .flags import Flags
 from .gaps import Gaps, Record
@@ -34,7 +35,7 @@ _SHAPED = ("new_zeros", "new_ones", "new_full", "new_empty")
 """These, as all that end in `_like`, take a shape from a tensor and nothing else."""
 
 
-class Origins(TorchFunctionMode):
+class Origins(TorchFunctionMode, Listener):
     """Watches torch calls: what goes in with a graph, or comes from such, and comes out without."""
 
     def __init__(self, frames: Frames, read: Callable[[str], bytes]) -> None:
@@ -48,6 +49,9 @@ class Origins(TorchFunctionMode):
         """Where memory of inference mode was filled: a parameter is made of it without a call."""
         self._alone = Remembered[tuple[Raw, ...]]()
         """Of what is made of single numbers alone, where these were made."""
+        self._gradients = Remembered[Raw]()
+        """Of what is made of gradients that have no graph, the backward that brought them."""
+        self._brought: Raw = ()
         self._left: deque[tuple[Record, frozenset[float]]] = deque(maxlen=_KEPT)
         self._flags = Flags(frames)
         self._cuts = Cuts()
@@ -90,6 +94,7 @@ class Origins(TorchFunctionMode):
                 self._flags.heard(args, kwargs)
             elif name == GRADIENT:
                 self.gaps.read(args[0], result)
+                self._come(args[0], result)
             else:
                 self._note(name, args, kwargs, result)
         return result
@@ -120,9 +125,26 @@ class Origins(TorchFunctionMode):
         if last in _NUMBERS or last in _ARRAYS:
             self._leave(last, given, records, result)
         alone = self._numbers_in(given)
+        self._bring(given, out)
         for tensor in out:
             self._keep(tensor, _places_first(records))
             self._alone.keep(tensor, alone if given or tensor.numel() == 1 else ())
+
+    def backward_done(self, call: Call) -> None:
+        """Gradients have come to their tensors."""
+        if call.accumulate:
+            self._brought = call.stack
+
+    def _come(self, tensor: torch.Tensor, gradient: torch.Tensor | None) -> None:
+        """A gradient is read: its numbers were brought by the latest backward, and what made them is forgotten."""
+        if gradient is not None and not gradient.requires_grad and graph.is_leaf(tensor) and self._brought:
+            self._gradients.keep(gradient, self._brought)
+
+    def _bring(self, given: list[torch.Tensor], out: list[torch.Tensor]) -> None:
+        """Something is made of gradients."""
+        for raw in itertools.islice(filter(None, map(self._gradients.of, given)), 1):
+            for tensor in out:
+                self._gradients.keep(tensor, raw)
 
     # What is remembered ---------------------------------------------------------------------------------------------
 
@@ -216,6 +238,12 @@ class Origins(TorchFunctionMode):
         if not records:
             records = dict.fromkeys(record for record, _ in list(self._left)[-_MOST:])
         return self._told(records)
+
+    def gradients(self, roots: Iterable[torch.Tensor]) -> tuple[wire.Origin, ...]:
+        """The backwards that brought the gradients of which tensors are made, where each of them is."""
+        found = [self._gradients.of(root) for root in roots]
+        places = dict.fromkeys(raw for raw in found if raw) if all(found) else ()
+        return tuple(wire.Origin("derivative", self._frames.resolve(raw), "the gradient") for raw in places)
 
     def numbers(self, roots: Iterable[torch.Tensor]) -> tuple[wire.Origin, ...]:
         """Where the numbers were made that tensors are made of, and of nothing else."""

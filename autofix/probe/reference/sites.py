@@ -7,7 +7,8 @@ its gradient can be zeroed as that of a leaf can. `keep`: the graph is not cut t
 frozen there requires a gradient again when an optimizer takes it, if that optimizer leaves other frozen ones alone;
 what an optimizer has taken before is not frozen there. `record`: what is switched off there for a while records its
 graph all the same (`switched_off`).
-`create`: the derivative computed there has a graph. `zeros`: it is zero by what it does not depend on.
+`create`: the derivative computed there, or what a backward brings there, has a graph. `zeros`: it is zero by what it
+does not depend on.
 `zero`: a gradient that is still None is one of zeros there, and wherever else the program would die of None.
 `uncleared`: there, one that was cleared is what it was.
 `detach`: what is computed there is a constant.
@@ -281,8 +282,12 @@ class Sites(Listener):
         return result
 
     def backward(self, call: Call) -> None:
-        """Find the leaves that the script still holds, of those that leaves were made of."""
+        """Find the leaves that the script still holds, of those that leaves were made of; give gradients a graph."""
         self._asleep.backward(call)
+        here = self._frames.resolve(call.stack[:1])
+        if call.accumulate and not call.create and here and "create" in self._sites.get(here[0], {}):
+            self.met[call.stack] = "no_graph"
+            call.create = call.keep = True
         while self._behind:
             leaf = self._behind.pop()
             if sys.getrefcount(leaf) > _OURS:
