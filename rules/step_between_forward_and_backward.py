@@ -162,6 +162,28 @@ for i in range(8):
 +    losses["d"] = losses["fake"] - losses["real"]
 +    losses["d"].backward()
 +    d_opt.step()
+! the forward of the last turn of a loop that steps, for another optimizer behind it
+net = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 2))
+w_opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    state = torch.randn(5, 3).requires_grad_()
+    x_opt = torch.optim.SGD([state], lr=0.1)
+    for _ in range(3):
+        energy = (net(state) - 1).pow(2).sum() + state.pow(2).sum()
+        x_opt.zero_grad()
+        energy.backward(retain_graph=True)
+        x_opt.step()
+    w_opt.zero_grad()
++    energy = (net(state) - 1).pow(2).sum() + state.pow(2).sum()
+    energy.backward()
+    w_opt.step()
+! a loop makes the loss, and its backward behind it is the only one
+weights = torch.ones(3, requires_grad=True)
+for _ in range(3):
+    loss = (weights * weights).sum()
+    with torch.no_grad():
+        weights.mul_(0.9)
+loss.backward()
 ! the graph is that of an earlier iteration, and wants a cut
 cell = torch.nn.GRUCell(2, 4)
 opt = torch.optim.SGD(cell.parameters(), lr=0.1)

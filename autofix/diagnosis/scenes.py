@@ -19,6 +19,7 @@ class Scene:
     """Where, in one function, a forward, the step that spoils it, and the backward stand.
 
     `step` and `backward` are statements of one block; `before` leads from `made` to `step` through the blocks between.
+    Where a loop makes the forward and steps behind it, the loop is the `step`, and `before` stands in its body.
     """
 
     source: Source
@@ -56,7 +57,8 @@ class Scene:
         for statement in self.block[: self.block.index(self.backward)]:
             if names.meets({loss}, names.binds(statement)):
                 done = False
-            done = done or (calls.method(statement) == "backward" and names.meets({loss}, names.reads(statement)))
+            inside = (one for one in ast.walk(statement) if isinstance(one, ast.stmt) and loss in names.reads(one))
+            done = done or any(calls.method(one) == "backward" for one in inside)
         return done and bool(loss)
 
     def first_use(self, variables: set[str]) -> ast.stmt | None:
@@ -103,6 +105,8 @@ def scene(sources: Sources, made: Stack, written: Stack, failed: Stack) -> Scene
         return None
     block, first, second = common
     around = step[next(at for at, place in enumerate(step) if place[1] is first) :]
+    if any(place[1] is first for place in forward):
+        around = step
     start = _fork(forward, around)
     if start is None:
         return None
