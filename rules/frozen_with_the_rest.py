@@ -4,7 +4,8 @@
 Lets the part train that the optimizer was given or that was put in anew, puts the new part in after freezing, or lets
 what a function froze for a while train again. Where networks take turns, and a value is made while its network is
 switched off and trained when it is on again, the network is not switched off, or the value is made before that, or
-again when the network is on. Of a condition that freezes in both branches, one lets train.
+again when the network is on. Of a condition that freezes in both branches, one lets train. A network that takes over
+layers of the frozen one is given copies of them.
 
 ## Why autograd fails
 For parameters that require no gradient no graph is recorded. A loss of nothing else has none either.
@@ -25,12 +26,13 @@ from autofix.probe.wire import Frame, Origin
 from autofix.search import asleep
 from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
 from autofix.syntax import blocks, calls, names, update
-from autofix.syntax.edits import append_call, at_end, insert_after, move_after, replace
+from autofix.syntax.edits import append_call, at_end, embed, ensure_import, insert_after, move_after, replace
 
 WHY_HEAD = "The part that the optimizer was given trains; the rest stays frozen."
 WHY_PLAIN = "The optimizer can only move what a gradient reaches, and none reaches a tensor that asks for none."
 WHY_BRANCH = "A condition of which both branches do the same decides nothing; one of them is meant to let train."
 WHY_MEANWHILE = "It is frozen while the gradient of something else is taken, and trains again for what comes after."
+WHY_SHARED = "The layers that are taken over are copies: what freezes the one network leaves the other to train."
 _ASLEEP = (
     "what is made of parameters while they are switched off has no graph, also when they are on again: make it before "
     "or after that, or leave them on and detach what others are given of it"
@@ -39,6 +41,7 @@ _FROZEN = (
     "nothing that the loss needs requires a gradient after this: see that what is to train is named here as the model "
     "names it, and count what still requires one"
 )
+_TENSORS = ("weight", "bias", "data", "grad")
 _FLAG = re.compile(r"(requires_grad *= *|requires_grad_\()False\b")
 
 _WAYS = (
@@ -67,6 +70,45 @@ class FrozenWithTheRest(Rule):
     causes = frozenset({Cause.NO_GRAPH})
     tier = Tier.MEANT
     examples = Example.each("""\
+import copy
+! unsafe: a network takes over layers of the frozen one
+class Small(torch.nn.Module):
+    def __init__(self, big):
+        super().__init__()
+-        self.body = big.body
++        self.body = copy.deepcopy(big.body)
+-        self.head = big.head[0]
++        self.head = copy.deepcopy(big.head[0])
+
+    def forward(self, x):
+        return self.head(self.body(x).tanh())
+
+
+class Big(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body, self.head = torch.nn.Linear(3, 4), torch.nn.Sequential(torch.nn.Linear(4, 2), torch.nn.Tanh())
+
+    def forward(self, x):
+        return self.head(self.body(x).tanh())
+
+
+big = Big()
+small = Small(big)
+for p in big.parameters():
+    p.requires_grad = False
+opt = torch.optim.SGD(small.parameters(), lr=0.1)
+for _ in range(4):
+    x = torch.randn(5, 3)
+    opt.zero_grad()
+    (small(x) - big(x)).pow(2).mean().backward()
+    opt.step()
+! a weight is tied within the network
+net = torch.nn.Sequential(torch.nn.Linear(3, 3), torch.nn.Linear(3, 3))
+net[1].weight = net[0].weight
+for p in net.parameters():
+    p.requires_grad = False
+net(torch.randn(5, 3)).pow(2).mean().backward()
 ! the optimizer was given the head
 net = torch.nn.Module()
 net.body = torch.nn.Linear(2, 4)
@@ -151,6 +193,7 @@ with torch.no_grad():
                 if origin.kind == "frozen":
                     yield from self._branches(source, source.statement(node))
                     yield from self._meanwhile(source, source.statement(node))
+                    yield from self._shared(_frozen(source, node), diagnosis, sources)
                     yield from self._head(source, node)
                 elif origin.kind == "plain" and isinstance(node, calls.VALUES):
                     edits = append_call(source, node, ".requires_grad_()")
@@ -193,11 +236,19 @@ with torch.no_grad():
             if edits:
                 yield self.propose(edits, WHY_BRANCH, title="Let one of the two branches train", later=later)
 
+    def _shared(self, frozen: str, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
+        """Where layers of the frozen network are put into another one, their copies."""
+        name, entry = frozen.rpartition(".")[2], sources.source(diagnosis.failure.stack[-1].file)
+        for one in sources.imported_by(entry) if entry is not None and name else ():
+            if taken := list(_taken_over(one, name)):
+                copy, imports = ensure_import(one, "copy")
+                edits = [step for value in taken for step in embed(one, value, f"{copy}.deepcopy({{}})")]
+                yield self.propose([*imports, *edits], WHY_SHARED, title="Give the other network copies of the layers")
+
     def _head(self, source: Source, node: ast.AST) -> Iterator[Proposal]:
         """The part given to an optimizer, or put in anew before the freeze, trains after it."""
-        statement = source.statement(node)
+        statement, whole = source.statement(node), _frozen(source, node)
         loop = source.parent(statement)
-        whole = calls.owner(loop.iter if isinstance(loop, ast.For) else node)
         if not whole:
             raise Declined("what was frozen has no name")
         after = loop if isinstance(loop, ast.For) else statement
@@ -220,6 +271,23 @@ def _off(statement: ast.stmt) -> Iterator[ast.expr]:
             value=ast.Call(func=ast.Attribute(attr="requires_grad_"), args=[ast.Constant(value=False) as value])
         ):
             yield value
+
+
+def _frozen(source: Source, node: ast.AST) -> str:
+    """The module whose parameters are switched off at a node, as it is written there."""
+    loop = source.parent(source.statement(node))
+    return calls.owner(loop.iter if isinstance(loop, ast.For) else node)
+
+
+def _taken_over(source: Source, whole: str) -> Iterator[ast.expr]:
+    """The layers of a module that are put into another one: `big.head` of `small.head = big.head`."""
+    for node in source.mentioning(whole):
+        match node:
+            case ast.Assign(targets=[(ast.Attribute() | ast.Subscript()) as target], value=ast.expr() as value):
+                path, into = (calls.path_of(calls.whole(one)) for one in (value, target))
+                layers = path.startswith(f"{whole}.") and path.rpartition(".")[2] not in _TENSORS
+                if layers and not into.startswith(f"{whole}."):
+                    yield value
 
 
 def _optimized(source: Source, whole: str) -> Iterator[str]:
