@@ -83,6 +83,32 @@ x = torch.randn(5, 2)
 print(distance(np.ones(3), np.arange(3.0)))
 loss.backward()
 print(net.weight.grad.sum().item())
+! weights that a function makes of data alone stay an array
+class Weighted:
+    def shares(self, labels):
+        return 1 / np.bincount(labels.numpy(), minlength=2)
+
+    def __call__(self, out, labels):
+        each = []
+        for c in range(2):
+            miss = (out[labels == c] - c).pow(2).mean()
+-            each.append(np.sqrt(miss.detach().numpy()))
++            each.append(torch.sqrt(miss))
+        shares = self.shares(labels)
+-        return torch.tensor(np.average(each, weights=shares))
++        return torch.sum(torch.stack(each) * torch.as_tensor(shares)) / torch.sum(torch.as_tensor(shares))
+
+
+loss = Weighted()(net(torch.randn(5, 2))[:, 0], torch.tensor([0, 1, 1, 0, 1]))
+loss.backward()
+print(net.weight.grad.sum().item())
+! a function that takes the graph away from what it is given is no maker of data alone
+def scaled(out):
+    return np.bincount(np.zeros(3, int), out.detach().numpy()[:3, 0]).max()
+
+
+loss = torch.tensor(np.sqrt(scaled(net(torch.randn(5, 2))) ** 2))
+loss.backward()
 ! a list of numbers
 losses = []
 for x in torch.randn(3, 5, 2):

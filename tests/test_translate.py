@@ -45,6 +45,7 @@ np.median(a, axis=1)
 np.percentile(a, 25) + np.percentile(a, 75, axis=1)
 np.quantile(a, 0.3, axis=0)
 np.average(a, axis=1)
+np.average(v, weights=[0.1, 0.4, 0.3, 0.4]) * 2 + np.average(items, weights=[0.2, 0.5, 0.3])
 np.nansum(a) + np.nanmean(b, axis=0)
 np.exp(a) + np.expm1(b) + np.exp2(a)
 np.log(p) + np.log2(p) + np.log10(p) + np.log1p(p)
@@ -127,6 +128,7 @@ sum(abs(row).max() for row in a)
 [x - y for x, y in zip(v, w)][0] + sorted(items)[0]
 """.strip().splitlines()
 DECLINED = {
+    "np.average(a, axis=1, weights=w)": "with weights has no counterpart",
     "np.argmax(a)": "an index has no gradient",
     "np.round(a.mean(), 2)": "rounding has no gradient",
     "round(s, 2)": "rounding has no gradient",

@@ -157,13 +157,8 @@ class Translation(ExpressionTranslation):
         bound = _bound(node, word)
         mine = [made[one] for one in made if made[one].kind in MOVED]
         bound_made = {parameter: made[one] for parameter, one in bound.items()}
-        if name in ("maximum", "minimum"):
-            numbers = [one for one in bound_made.values() if one.kind is Kind.NUMBER]
-            if len(numbers) == 1:
-                other = next(one for one in bound_made.values() if one.kind is not Kind.NUMBER)
-                side = "min" if name == "maximum" else "max"
-                text = f"torch.clamp({self._tensor(other).text}, {side}={numbers[0].text})"
-                return replace(other, text=text, parts=(), changed=True)
+        if (whole := self._apart(node, name, bound_made)) is not None:
+            return whole
         if word.form:
             texts = [atom(one.text) for one in bound_made.values()]
             return Translated(
@@ -187,6 +182,24 @@ class Translation(ExpressionTranslation):
             )
         item = "[0]" if name == "gradient" else ""  # one for each dimension; of several, another value shows it
         return Translated(f"torch.{word.name}({', '.join(arguments)}){item}", Kind.ARRAY, scalar, why, changed=True)
+
+    def _apart(self, node: ast.Call, name: str, made: dict[str, Translated]) -> Translated | None:
+        """A call that torch has no function for: the bound of a value, a mean with weights."""
+        numbers = [one for one in made.values() if one.kind is Kind.NUMBER]
+        if name in ("maximum", "minimum") and len(numbers) == 1:
+            other = next(one for one in made.values() if one.kind is not Kind.NUMBER)
+            side = "min" if name == "maximum" else "max"
+            text = f"torch.clamp({self._tensor(other).text}, {side}={numbers[0].text})"
+            return replace(other, text=text, parts=(), changed=True)
+        if name == "average" and "weights" in made:
+            if "axis" in made:
+                raise Declined(f"axis= of {short(node.func)} with weights has no counterpart in torch")
+            values, shares = (self._tensor(made[key]).text for key in ("a", "weights"))
+            text = f"torch.sum({atom(values)} * {atom(shares)}) / torch.sum({shares})"
+            return Translated(
+                text, Kind.ARRAY, True, reason(one for one in made.values() if one.kind in MOVED), changed=True
+            )
+        return None
 
     def _arguments(self, word: Word, name: str, bound: dict[str, Translated]) -> list[str]:
         found, always = [], dict(word.always)
@@ -262,16 +275,21 @@ class Translation(ExpressionTranslation):
         return replace(self._tensor(made), kind=Kind.TORCH, parts=(), changed=True)
 
     def _own_or_other(self, scope: Body, node: ast.Call, source: Source, function: Function) -> Translated:
-        """A call of a function of the user's; one that neither takes arrays nor makes any need not be understood."""
+        """A call of a function of the user's; one that neither takes arrays nor makes any need not be understood.
+
+        Nor need one that makes them of data alone: torch refuses to make an array of what has a graph.
+        """
         known = set(self.scopes)
         try:
             return self._own(scope, node, source, function)
         except Declined:
-            arrays = any(isinstance(one, ast.Attribute) and one.attr in words.LEAVES for one in ast.walk(function))
+            leaving = [one for one in ast.walk(function) if isinstance(one, ast.Attribute) and one.attr in words.LEAVES]
+            arrays = [one for one in leaving if one.attr != "numpy" or name_of(one.value) in words.ALLOWS]
             if arrays or any(self.value(scope, one).kind in MOVED for one in node.args):
                 raise
             self.scopes = {body: one for body, one in self.scopes.items() if body in known}
-        return self._other(scope, node)
+        made = self._other(scope, node)
+        return replace(made, kind=Kind.OTHER) if leaving else made
 
     def _own(self, scope: Body, node: ast.Call, source: Source, function: Function) -> Translated:
         """A call of a function of the user's: translated with what it is given here."""

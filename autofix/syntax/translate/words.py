@@ -91,7 +91,7 @@ WORDS: dict[str, Word] = {
     ),
     "nansum": Word("nansum", _REDUCE, ("a",), scalar=True),
     "nanmean": Word("nanmean", _REDUCE, ("a",), scalar=True),
-    "average": Word("mean", ("a", "axis"), ("a",), scalar=True),
+    "average": Word("mean", ("a", "axis", "weights"), ("a",), scalar=True),
     "median": Word("quantile", ("a", "axis"), ("a",), {"q": "0.5"}, scalar=True),
     "quantile": Word("quantile", ("a", "q", "axis"), ("a",), scalar=True),
     "percentile": Word("quantile", ("a", "q", "axis"), ("a",), scalar=True),
