@@ -26,6 +26,7 @@ w = torch.ones(3, requires_grad=True)
         ("detach", "a = net(x).detach()\na.pow(2).sum().backward()\n"),
         ("data", "a = net.weight.data * 2\n(x @ a.t()).sum().backward()\n"),
         ("rebuilt", "a = torch.tensor([net(x).sum()])\na.sum().backward()\n"),
+        ("rebuilt", "a = torch.tensor([[[v.sum(), 0.0], [1.0, 0.5]] for v in net(x)])\na.sum().backward()\n"),
         ("discrete", "a = (net(x) > 0).float()\na.mean().backward()\n"),
         ("no_grad", "torch.set_grad_enabled(False)\nnet(x).mean().backward()\n"),
         ("frozen", "net.requires_grad_(False)\nnet(x).mean().backward()\n"),

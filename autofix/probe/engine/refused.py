@@ -156,7 +156,7 @@ def tensors(value: Any, depth: int = 0) -> Iterator[torch.Tensor]:
         return
     if isinstance(value, dict):
         items: Iterable[Any] = value.values()
-    elif isinstance(value, (tuple, list)) and depth < 4:  # noqa: PLR2004  deeper nesting is no argument of torch's
+    elif isinstance(value, (tuple, list)) and depth < 6:  # noqa: PLR2004  deeper nesting is no argument of torch's
         items = value
     else:
         return

@@ -6,7 +6,7 @@ import functools
 import itertools
 import sys
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any
@@ -61,6 +61,10 @@ class Hooks(Listener):
         """The leaves that no optimizer owns and that are looked at."""
         self._of_inputs: Raw = ()
         self._kept = _Due()
+        self._unread = Remembered[_Due]()
+        """What a reference makes a leaf or keeps the gradient of: nobody tells which of it the program will read."""
+        self._read: list[_Due] = []
+        """Of those that it has read, what they are given."""
         self.cut_before: Callable[[], int] = lambda: -1
         """The age before which this run sends no gradient on: what is older has none that its hooks might get."""
         self._evaluated = weakref.WeakKeyDictionary[torch.nn.Module, tuple[Raw, list[int]]]()
@@ -88,12 +92,25 @@ class Hooks(Listener):
         def retain_grad(tensor: torch.Tensor) -> None:
             code, known = sys._getframe(1).f_code, graph.is_leaf(tensor) or tensor.retains_grad
             plain(tensor)
-            if not (self._counting or known or not tensor.requires_grad) and self._frames.owns(code):
-                self._keeper = self._keeper or code
-                age = _age(tensor)
-                self._hooked(tensor, lambda sent: None if self._is_cut(age) else self._add_up(self._kept, sent))
+            if self._counting or known or not tensor.requires_grad:
+                return
+            age, due = _age(tensor), self._unread.of(tensor)
+            if due is None and self._frames.owns(code):
+                self._keeper, due = self._keeper or code, self._kept
+            if due is not None:
+                self._hooked(tensor, lambda sent: None if self._is_cut(age) else self._add_up(due, sent))
 
         torch.Tensor.retain_grad = retain_grad
+
+    def made(self, tensor: torch.Tensor) -> None:
+        """A reference gives a tensor a gradient of its own, which counts if the program reads it."""
+        self._unread.keep(tensor, _Due())
+
+    def read(self, tensor: torch.Tensor) -> None:
+        """The program reads a gradient: what has come to it counts from the start."""
+        if (due := self._unread.of(tensor)) is not None:
+            self._unread.forget(tensor)
+            self._read.append(due)
 
     def backward(self, call: Call) -> None:
         if not call.accumulate or not self._sketches:
@@ -106,13 +123,13 @@ class Hooks(Listener):
 
     def _look_at(self, leaf: torch.Tensor) -> None:
         """Sum up what an input gets before the next step: what lasts longer may be stepped by hand."""
-        since = self._steps
+        since, due = self._steps, self._unread.of(leaf) or self._kept
 
         def called(gradient: torch.Tensor) -> None:
             call = self._taps.current
             if call is not None and call.accumulate and self._steps == since:
                 self._of_inputs = self._of_inputs or call.stack
-                self._add_up(self._kept, gradient)
+                self._add_up(due, gradient)
 
         self._hooked(leaf, called)
 
@@ -134,7 +151,8 @@ class Hooks(Listener):
             for (code, tensor), due in self._due.items()
         ]
         place, name = (((self._keeper, 0),), _KEEPS) if self._keeper is not None else (self._of_inputs, "")
-        hooks.append(wire.Hook(name, self._frames.resolve(place), True, (), tuple(self._kept.sums), kept=True))
+        sums = tuple(_together([self._kept.sums, *(due.sums for due in self._read)]))
+        hooks.append(wire.Hook(name, self._frames.resolve(place), True, (), sums, kept=True))
         evaluated = (
             wire.Evaluated(self._named(module), self._frames.resolve(raw), tuple(calls))
             for module, (raw, calls) in self._evaluated.items()
@@ -170,8 +188,7 @@ class Hooks(Listener):
     def _add_up(self, due: _Due, gradient: torch.Tensor) -> None:
         if self._sketches and gradient.is_floating_point():
             due.sums += [()] * (self._steps + 1 - len(due.sums))
-            sketch = self._witness.sketch_all([gradient.detach()])[0]
-            due.sums[-1] = tuple(map(sum, zip(due.sums[-1] or (0.0,) * len(sketch), sketch, strict=True)))
+            due.sums[-1] = _added([due.sums[-1], self._witness.sketch_all([gradient.detach()])[0]])
 
     def _count(self, key: tuple[CodeType, bool]) -> _Due:
         due = self._due.setdefault(key, _Due())
@@ -187,6 +204,16 @@ class Hooks(Listener):
         first = next(itertools.chain(module.parameters(), module.buffers()), None)
         kind = type(module).__qualname__
         return kind if first is None else self._names.name(first, kind)
+
+
+def _together(all_sums: list[list[tuple[float, ...]]]) -> list[tuple[float, ...]]:
+    """What several were given before each step, as if they were one."""
+    return [_added(here) for here in itertools.zip_longest(*all_sums, fillvalue=())]
+
+
+def _added(sketches: Iterable[tuple[float, ...]]) -> tuple[float, ...]:
+    """The sum of sketches; those of nothing are empty."""
+    return tuple(map(sum, zip(*filter(None, sketches), strict=True)))
 
 
 def _age(tensor: torch.Tensor) -> int:

@@ -55,6 +55,8 @@ def arm(run: State, uses: Uses, hooks: Hooks) -> None:
     off = _arm_cuts(run)
     heard.append(Slopes(run.frames, run.taps))
     perform = _performing(run, off)
+    if perform.sites is not None:
+        perform.sites.hooks = hooks
     if asked.reading == "operation":  # writes of a forward may be values for its pass
         sources = sources or run.modes.enter_context(DataSources(run.frames, run.taps))
         perform.for_a_pass = ForAPass(run.frames, run.names, sources)

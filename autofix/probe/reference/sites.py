@@ -33,6 +33,7 @@ from ..engine.quiet import quiet
 from ..engine.refused import DERIVATIVE, GRADIENT, name_of, tensors
 from ..engine.sketch import is_zero
 from ..engine.taps import Call, Listener, parameters
+from ..instruments.hooks import Hooks
 from ..program.expressions import is_computed_with, parsed
 from ..program.frames import Frames, Raw
 from ..refused.cleared import Cleared
@@ -64,6 +65,8 @@ class Sites(Listener):
         self._frames, self._names, self._source = frames, names, source
         self.switched: Callable[[bool, bool], None] = lambda _on, _kept_on: None
         """Who hears of each mode that the script sets, and whether it is not followed."""
+        self.hooks: Hooks | None = None
+        """Who is told which leaves are made here, and whose gradient is read."""
         self._operation = operation
         self._sites: dict[wire.Frame, dict[str, str]] = {}
         for site in sites:
@@ -192,6 +195,8 @@ class Sites(Listener):
 
     def _gradient(self, tensor: torch.Tensor) -> Any:
         with torch._C.DisableTorchFunction():
+            if self.hooks is not None:
+                self.hooks.read(tensor)
             raw, actions = self._here() if self._zero else ((), {})
             if "zero" not in actions and not (graph.is_leaf(tensor) and self._dies_of_none(raw[:1])):
                 return NOTHING
@@ -254,6 +259,8 @@ class Sites(Listener):
         self._behind += behind
         # Where a view is made a leaf, its steps are not to write what it is a view of.
         leaf = result.detach().clone().requires_grad_()
+        if self.hooks is not None:
+            self.hooks.made(leaf)
         if _keeps_to_a_range(made):
             self._limited[id(leaf)] = leaf, raw
         grown = result.numel() > sum(one.numel() for one in behind)
@@ -263,6 +270,8 @@ class Sites(Listener):
 
     def _keep_gradient(self, result: torch.Tensor, raw: Raw) -> None:
         """Let a result keep its gradient, and note where a further one comes before that was cleared."""
+        if self.hooks is not None:
+            self.hooks.made(result)
         result.retain_grad()
         held = weakref.ref(result)
 

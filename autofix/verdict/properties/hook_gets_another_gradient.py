@@ -20,7 +20,7 @@ their own. But a saliency map, a score by which something is pruned, or what is 
 
 from __future__ import annotations
 
-from autofix.core.model import Effect, Finding, Treatment
+from autofix.core.model import Effect, Finding, Reading, Treatment
 from autofix.experiments.sketches import norm
 from autofix.probe import wire
 from autofix.verdict.evidence import Evidence
@@ -57,6 +57,34 @@ LEAF = (
     .replace("torch.randn(8, 4)", "torch.randn(8, 4, requires_grad=True)")
 )
 UNREAD = LEAF.replace("seen += x.grad.norm().item()", "seen += sum(p.grad.norm().item() for p in one.parameters())")
+UNKEPT = """\
+scale, one, two = nn.Parameter(torch.full((4,), 0.5)), nn.Linear(4, 1), nn.Linear(4, 1)
+optimizer = torch.optim.SGD([*one.parameters(), *two.parameters()], lr=0.05)
+seen = 0
+def scaled(x):
+    return x * scale
+for _ in range(5):
+    x = torch.randn(8, 4)
+    scaled(x).sum().backward()
+    shown = scaled(x)
+    loss = (one(shown) - 1).square().mean() + two(shown).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    seen += shown.grad.norm().item()
+    optimizer.step()
+"""
+KEEP = "    shown = scaled(x)\n", "    shown = scaled(x)\n    shown.retain_grad()\n"
+LOSS = UNKEPT[UNKEPT.index("    shown =") : UNKEPT.index("    optimizer.zero")]
+KEEP_AND_CUT = LOSS, LOSS.replace(*KEEP).replace("two(shown)", "two(shown.detach())")
+LEAVES = "shown = scaled(x)\n", "shown = scaled(x).detach().requires_grad_()\n"
+TAKES = UNKEPT[UNKEPT.index("    optimizer.zero") : UNKEPT.index("    optimizer.step")]
+TAKEN = (
+    TAKES,
+    (
+        "    optimizer.zero_grad()\n    slope, *_ = torch.autograd.grad(loss, shown, retain_graph=True)\n"
+        "    loss.backward()\n    seen += slope.norm().item()\n"
+    ),
+)
 CUT, ANEW = ("two(shown)", "two(shown.detach())"), ("two(shown)", "two(body(x))")
 RETAINED = "first.backward()", "first.backward(retain_graph=True)"
 SUM = "    first.backward()\n    second.backward()\n", "    (first + second).backward()\n"
@@ -91,7 +119,7 @@ CARRIED = "    h = cell(torch.randn(5, 3), h)\n", "    h = cell(torch.randn(5, 3
 
 class HookGetsAnotherGradient(Property):
     name = "hook-gets-another-gradient"
-    runs = ("edited", "followed", "edited_frozen")
+    runs = ("edited", "edited_frozen")
     sentence = "{hook} gets {what} in the edited run"
     raises = (
         Example(HOOKED, *CUT),
@@ -99,6 +127,7 @@ class HookGetsAnotherGradient(Property):
         Example(KEPT, *CUT),
         Example(KEPT, *ANEW),
         Example(LEAF, *CUT),
+        Example(UNKEPT, *KEEP_AND_CUT),
     )
     silent = (
         Example(HOOKED, *RETAINED),
@@ -109,6 +138,9 @@ class HookGetsAnotherGradient(Property):
         Example(LEAF, *SUM),
         Example(LEAF, *ANEW),
         Example(UNREAD, *CUT),
+        Example(UNKEPT, *KEEP),
+        Example(UNKEPT, *TAKEN),
+        Example(UNKEPT, *LEAVES),
         Example(STATE.replace("WATCHED", "h.register_hook(note)"), *CARRIED),
         Example(STATE.replace("WATCHED", "h.retain_grad()"), *CARRIED),
     )
@@ -117,21 +149,39 @@ class HookGetsAnotherGradient(Property):
         found = evidence.assessment
         if found.effect is Effect.MEANT:  # what such a reading sends is not what the code sends
             return None
-        if not found.effect.keeps_gradients or not (apart := _apart(evidence.followed, evidence.edited)):
+        if not found.effect.keeps_gradients:
             return None
-        reading = found.reading or evidence.code
-        still = _apart(evidence.of(reading, Treatment.FROZEN), evidence.edited_frozen)
-        named = set(map(_key, apart))
-        hook = next((one for one in still if _key(one) in named and not _is_free(evidence, one)), None)
-        if hook is None:
+        # Where a result may also be a new leaf, and both train the same, it is to be sent what either is.
+        readings = [found.reading] if found.reading else evidence.case.pool.letters.readings
+        hooks = [hook for one in readings if (hook := _differing(evidence, one))]
+        if len(hooks) < len(readings):
             return None
+        hook = hooks[0]
         name = f"`{hook.name}`" if hook.name else "an input that no optimizer owns"
-        gone = not any(_key(one) == _key(hook) and one.sums for one in evidence.edited.hooks if one.tensor)
+        gone = _gone(evidence, hook)
         return self.found(hook.stack, hook=name, what="no gradient" if gone else "another gradient")
 
 
+def _differing(evidence: Evidence, reading: Reading) -> wire.Hook | None:
+    """One that is sent something else than in a reading, also while every step is undone."""
+    if not (apart := set(map(_key, _apart(evidence.of(reading), evidence.edited)))):
+        return None
+    still = _apart(evidence.of(reading, Treatment.FROZEN), evidence.edited_frozen)
+    return next((one for one in still if _key(one) in apart and not _is_free(evidence, one)), None)
+
+
+def _gone(evidence: Evidence, hook: wire.Hook) -> bool:
+    """Whether nothing comes to it in the edited run."""
+    return not any(_key(one) == _key(hook) and one.sums for one in evidence.edited.hooks if one.tensor)
+
+
 def _is_free(evidence: Evidence, hook: wire.Hook) -> bool:
-    """Whether nobody asks for what it is given, or the edit takes it out on purpose."""
+    """Whether nobody asks for what it is given, or the edit takes it out on purpose.
+
+    What the code itself does not keep, and a reference keeps for it, may be asked for in another way.
+    """
+    if hook.kept and evidence.looks_at_gradient and _gone(evidence, hook):
+        return True
     return lets_go(evidence, kept=hook.kept) if hook.name else not reads_gradients(evidence)
 
 
