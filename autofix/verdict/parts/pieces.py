@@ -19,6 +19,8 @@ from autofix.verdict.parts.repeated import shape
 
 _PLACES = {"to", "cpu", "cuda", "numpy", "new", "new_empty", "empty_like", "resize_as_", "backward", "step"}
 """Where a tensor is and in which memory, which is the same here and not elsewhere; and what has no result."""
+_SPREAD = {"expand", "expand_as", "broadcast_to", "contiguous", "type_as"}
+"""What does to values in words what most operations do to them by themselves: where it is not needed, it never is."""
 _UNSEEN = {*GRAPH_WORDS, "device"}
 """What a call may be told or not without another value."""
 Piece = tuple[ast.expr, bytes, bool, str]
@@ -96,7 +98,7 @@ def _layers(new: ast.AST, known: set[str], *, alone: bool) -> Iterator[tuple[ast
                 yield from ((node, one) for one in args)
             case ast.Call(ast.Attribute(attr="where"), [_, one, other]):
                 yield from ((node, side) for side in (one, other))
-            case ast.Call(ast.Attribute(value, name), args) if name not in _PLACES:
+            case ast.Call(ast.Attribute(value, name), args) if name not in _PLACES | _SPREAD:
                 yield node, value
                 if args and not isinstance(args[0], ast.Starred):
                     yield node, args[0]

@@ -6,7 +6,8 @@ The edit computes anew, after an update, what was made before it, and the code s
 before a step and after it, the values of a critic before an epoch and in it. Or several passes hold their parameters
 against what these were, and the edit keeps that under another name of the same memory, so that each step moves both
 (`start = [p.detach() for p in net.parameters()]`). In every pass of the edited run both sides are equal in all numbers;
-in the code they are not. Two sides that are equal in the code, too, are no such case.
+in the code they are not. Two sides that are equal in the code, too, are no such case, nor is what an edit adds to a
+value so that it passes a gradient on: `(out - out.detach()) / 2`.
 
 ## Why it matters
 
@@ -47,6 +48,20 @@ for _ in range(2):
         loss.backward()
         optimizer.step()
 """
+AMONG = """\
+nets = [nn.Linear(4, 1), nn.Linear(4, 1)]
+optimizers = [torch.optim.SGD(net.parameters(), lr=0.1) for net in nets]
+for _ in range(4):
+    x = torch.randn(6, 4)
+    outs = [net(x) for net in nets]
+    mean = sum(outs) / 2
+    for out, optimizer in zip(outs, optimizers):
+        loss = (out - 1).square().mean() - (out - mean).square().mean() / 4
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+"""
+ITS_PART = "out - mean", "out - (mean.detach() + (out - out.detach()) / 2)"
 ANEW = ("    loss = (judge", "    before = (model(x) - 1).square()\n    loss = (judge")
 
 
@@ -62,6 +77,7 @@ class ComparesNewWithNew(Property):
     silent = (
         Example(PROGRESS.replace("LEFT", "(before - 2 * (model(x) - 1).square())"), *ANEW),
         Example(ANCHORED, "p * 1", "p.detach().clone()"),
+        Example(AMONG, *ITS_PART),
     )
 
     def find(self, evidence: Evidence) -> Finding | None:

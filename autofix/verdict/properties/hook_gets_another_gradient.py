@@ -152,7 +152,8 @@ class HookGetsAnotherGradient(Property):
         if not found.effect.keeps_gradients:
             return None
         # Where a result may also be a new leaf, and both train the same, it is to be sent what either is.
-        readings = [found.reading] if found.reading else evidence.case.pool.letters.readings
+        letters, reading = evidence.case.pool.letters.readings, found.reading or evidence.code
+        readings = letters if reading in letters else (reading,)
         hooks = [hook for one in readings if (hook := _differing(evidence, one))]
         if len(hooks) < len(readings):
             return None

@@ -84,6 +84,10 @@ for _ in range(8):
 """
 ENDS = "    heat[:, 0] = 0\n    heat[:, 3] = 0\n"
 MASK = "    mask = torch.ones(4)\n    mask[0], mask[3] = 0, 0\n    heat = heat * mask\n"
+FILL = """\
+    ends = torch.tensor([True, False, False, True])
+    heat = heat.masked_fill(ends[None].expand_as(heat), 0.0)
+"""
 PAIR = """\
 net = nn.Linear(3, 4)
 optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
@@ -272,6 +276,7 @@ class PartNotNeeded(Property):
     raises = (
         Example(SCHEDULED, REST, REST.replace(FIRST, KEPT).replace("    scheduler.step()\n", "")),
         Example(MASKED, CLIPPED, CLIPPED.replace("most = 1e6\n", "").replace(CLIP, "").replace(ENDS, MASK)),
+        Example(MASKED, ENDS, FILL.replace("expand_as(heat)", "expand_as(heat) & (heat < 9)")),
         Example(CARRIED, RUN, f"if step < 1500:\n        {CUT}\n    {RUN}"),
         Example(PAIR, BOTH, OF_HEAT + OF_SIZE.replace("first", "first | (size > 1e6)")),
         Example(RESET, WRITE, CUT),
@@ -306,6 +311,7 @@ class PartNotNeeded(Property):
         Example(BY_HAND, FOR_EACH, MADE_ANEW),
         Example(SCHEDULED, FIRST, KEPT),
         Example(MASKED, ENDS, MASK),
+        Example(MASKED, ENDS, FILL),
         Example(CHAIN, BODY, IN_ROWS),
         Example(TOTAL, START, START.replace("total = 0", "total = None").replace(GROWS, SUM)),
         Example(PAIR, BOTH, OF_HEAT + OF_SIZE),
