@@ -39,6 +39,7 @@ _LEAVES = ("numpy", "item", "tolist", "__array__")
 _MODULES = ("numpy", "math")
 _ENOUGH = 4
 """Backward calls whose losses are looked at: what is needed shows in the first ones."""
+_FACTORS = ("Mul", "Div", "Mm", "Bmm", "Mv", "Dot")
 _PARTS = ("View", "Reshape", "Alias", "ToCopy", "Squeeze", "Unsqueeze", "Select", "Slice")
 """Nodes that make of an addend no more than a part of it."""
 _MOST = 200
@@ -59,6 +60,8 @@ class Follow(Listener):
         self._made: weakref.WeakSet[torch.Tensor] = weakref.WeakSet()
         self._proxies: dict[int, Any] = {}
         self._either: dict[Raw, bool] = {}
+        self._weighs: dict[Raw, None] = {}
+        """Those of values in which a loss is linear: it has no minimum there, and may only be weighed by them."""
         self._alone: dict[Raw, None] = {}
         """Where values left torch of which a term of a loss is made alone."""
         self._derived: set[int] = set()
@@ -242,13 +245,11 @@ class Follow(Listener):
         """Look whether each place at which values left torch is needed by the loss that goes backward."""
         if self._looked >= _ENOUGH:
             return
-        left: dict[Raw, set[Any]] = {}
-        derived = []
-        for node in graph.operations(graph.walk(call.roots)):
-            if node._sequence_nr() in self._derived:
-                derived.append(node)
-            if (place := self._left.get(node._sequence_nr())) is not None:
-                left.setdefault(place, set()).add(node)
+        nodes = list(graph.operations(graph.walk(call.roots)))
+        derived = [node for node in nodes if node._sequence_nr() in self._derived]
+        left = self._leaving(nodes)
+        linear = set(graph.walk(call.roots, _is_linear)) if left else set()
+        self._weighs |= dict.fromkeys(place for place, cut in left.items() if not cut.isdisjoint(linear))
         self._looked += bool(left)
         owned = set().union(*self._taps.owned)
 
@@ -279,9 +280,18 @@ class Follow(Listener):
                 of_leaves = all(map(_is_of_leaves, graph.operations(graph.walk_nodes(cut))))
                 self._of_parameters[place] = self._of_parameters.get(place, True) and of_leaves
 
+    def _leaving(self, nodes: list[Any]) -> dict[Raw, set[Any]]:
+        """By the places at which values left torch, those of some nodes that made them."""
+        left: dict[Raw, set[Any]] = {}
+        for node in nodes:
+            if (place := self._left.get(node._sequence_nr())) is not None:
+                left.setdefault(place, set()).add(node)
+        return left
+
     def told(self) -> dict[str, Any]:
         """Places that may be meant as constants, that a term is made of, or whose values could not be followed."""
-        either = [self._frames.fact("array-may-be-constant", raw) for raw, holds in self._either.items() if holds]
+        maybe = [(raw, "weight" * (raw in self._weighs)) for raw, holds in self._either.items() if holds]
+        either = [self._frames.fact("array-may-be-constant", *one) for one in maybe]
         alone = [self._frames.fact("term-is-array", raw) for raw in self._alone]
         derivatives = [self._frames.fact("derivative-is-array", raw) for raw in self._of_derivative]
         leaks = [self._frames.fact("value-left-numpy", raw) for raw in self._leaks]
@@ -290,6 +300,11 @@ class Follow(Listener):
 
 
 NOTHING = object()
+
+
+def _is_linear(node: Any) -> bool:
+    """Whether what a node makes is a sum of what it takes, with any weights."""
+    return is_sum(node) or node.name().startswith((*_FACTORS, *_PARTS))
 
 
 def _terms(roots: Any, without: set[Any]) -> set[Any]:

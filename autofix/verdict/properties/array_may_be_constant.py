@@ -9,6 +9,10 @@ that:
 - with the value taken as a constant, every parameter of the optimizers still gets a gradient, and every term of the
   loss still has one.
 
+Nothing is said where the runs rule the constant out, as something that an optimizer owns would never learn: the gate of
+a mixture. But for a loss that is linear in the value, and has no minimum there: an advantage is made of a critic that
+has, or should have, a loss of its own.
+
 ## Why it matters
 
 numpy has no gradient to switch off. A target is a constant to its loss, and a prediction is not. Where both are arrays
@@ -16,6 +20,8 @@ of one network, the code does not say which of them is the target. An array besi
 a weight or an advantage.
 """
 
+from autofix.core.model import Finding, Refused
+from autofix.verdict.evidence import Evidence
 from autofix.verdict.property import Example, Seen
 
 TWINS = """\
@@ -56,6 +62,34 @@ for _ in range(4):
     loss.backward()
     optimizer.step()
 """
+EXPERTS = """\
+import numpy as np
+
+gate, experts = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2)
+optimizer = torch.optim.SGD([*gate.parameters(), *experts.parameters()], lr=0.1)
+for _ in range(4):
+    x = torch.randn(8, 3)
+    share = np.exp(gate(x).numpy())
+    share = torch.from_numpy(share / share.sum(1, keepdims=True))
+    loss = ((share * experts(x)).sum(1) - 1).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+CRITIC = """\
+import numpy as np
+
+actor, critic = torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)
+optimizer = torch.optim.SGD([*actor.parameters(), *critic.parameters()], lr=0.1)
+for _ in range(4):
+    x, earned = torch.randn(8, 3), torch.randn(8)
+    advantage = torch.from_numpy(earned.numpy() - critic(x).squeeze(1).numpy())
+    loss = -(advantage * actor(x).log_softmax(1)[:, 0]).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+SHARE = EXPERTS[EXPERTS.index("    share =") : EXPERTS.index("    loss =")]
 
 
 class ArrayMayBeConstant(Seen):
@@ -64,6 +98,9 @@ class ArrayMayBeConstant(Seen):
     sentence = "the value that leaves torch here may be meant as a constant: the loss trains without its gradient, too"
     raises = (
         Example(TWINS, NUMPY, "torch.mean((one - two) ** 2)"),
+        Example(
+            CRITIC, "torch.from_numpy(earned.numpy() - critic(x).squeeze(1).numpy())", "earned - critic(x).squeeze(1)"
+        ),
         Example(BALANCED, "torch.tensor(np.mean(net(x).detach().numpy() ** 4))", "torch.mean(net(x) ** 4)"),
     )
     silent = (
@@ -73,4 +110,10 @@ class ArrayMayBeConstant(Seen):
             "torch.tensor(np.mean(one.detach().numpy() ** 2) + np.abs(two.detach().numpy()).sum())",
             "torch.mean(one ** 2) + two.abs().sum()",
         ),
+        Example(EXPERTS, SHARE, "    share = gate(x).softmax(1)\n"),
     )
+
+    def find(self, evidence: Evidence) -> Finding | None:
+        ruled_out = Refused.UPDATE in evidence.case.pool.letters.contradicted
+        found = (fact for fact in evidence.letter.seen(self.fact) if fact.subject or not ruled_out)
+        return next((self.found(fact.stack) for fact in found), None)
