@@ -11,7 +11,8 @@ at the step alone. A term that was made once, and that all losses of a step shar
 
 So it is with an edit of a sum that grows in the code as written while an optimizer steps in the same loop, though the
 edit cuts it from step to step: a list of log-probabilities that nobody clears. A running average, whose earlier terms
-all lose their weight alike, may be cut.
+all lose their weight alike, may be cut. And a sum to which several passes of a loop add before each backward, as in
+every fourth one, may begin anew: where nobody resets it, that was forgotten.
 
 ## Why it matters
 
@@ -21,7 +22,17 @@ backward and step belong after the loop, or each pass trains its own term.
 
 from __future__ import annotations
 
+import ast
+import math
+from collections.abc import Iterator
+
 from autofix.core.model import Effect, Finding
+from autofix.experiments.losses import losses
+from autofix.probe import wire
+from autofix.syntax import blocks, names
+from autofix.syntax.calls import path_of
+from autofix.syntax.source import Source
+from autofix.syntax.sources import Sources
 from autofix.verdict.evidence import Evidence
 from autofix.verdict.property import Example, Seen
 
@@ -121,11 +132,38 @@ SHARED = BALANCE.replace("MADE", "gate.weight.square().mean()").replace("ADDED",
 KEPT_EACH = ("(loss / 2).backward()", "(loss / 2).backward(retain_graph=True)")
 ONLINE = OVER_TIME.replace("(torch.stack(losses).sum() / 4)", "losses[-1]")
 LAST = "(torch.stack(losses).sum() / 4).backward()"
+_SAME = 1e-3
+"""Part by which the values of losses may differ that are sums of the same."""
+WINDOWED = """\
+net = nn.Linear(3, 1)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.05)
+total = 0
+for turn in range(16):
+    total = total + (net(torch.randn(5, 3)) - 1).square().mean()
+    if (turn + 1) % 4 == 0:
+        optimizer.zero_grad()
+        total.backward()
+        optimizer.step()
+"""
+BATCHES = """\
+net, total = nn.Linear(3, 1), 0.0
+optimizer = torch.optim.SGD(net.parameters(), lr=0.05)
+for _ in range(4):
+    for x in torch.randn(3, 5, 3):
+        total += (net(x) - 1).square().mean()
+    optimizer.zero_grad()
+    (total / 3).backward()
+    optimizer.step()
+"""
+EVERY = WINDOWED.replace("(turn + 1) % 4 == 0", "turn >= 0")
+ENDS = WINDOWED[WINDOWED.index("        optimizer.step") :]
+ANEW = ENDS, f"{ENDS}        total = 0\n"
+PUT_DOWN = ENDS, f"{ENDS}        total = total.detach()\n"
 
 
 class LossGrowsOverLoop(Seen):
     name, fact = "loss-grows-over-loop", "loss-grows"
-    runs = ("edited", "letter")
+    runs = ("edited", "followed", "letter")
     sentence = "this loss has the terms that it had a pass before, and more ({subject} by now): early ones train again"
     raises = (
         Example(TASKS, EACH, KEPT),
@@ -137,6 +175,8 @@ class LossGrowsOverLoop(Seen):
             "    optimizer.step()",
             "    optimizer.step()\n    chances = [one.detach() for one in chances]",
         ),
+        Example(WINDOWED, *PUT_DOWN),
+        Example(EVERY, *ANEW),
     )
     silent = (
         Example(TASKS, "        total.backward()", "    total.backward()"),
@@ -146,6 +186,8 @@ class LossGrowsOverLoop(Seen):
         Example(AVERAGE, *CUT),
         Example(SHARED, *KEPT_EACH),
         Example(COLLECTED, "balance.append(gates[:, 0].mean())", "balance = [gates[:, 0].mean()]"),
+        Example(WINDOWED, *ANEW),
+        Example(BATCHES, "    for x in", "    total = 0.0\n    for x in"),
     )
 
     def find(self, evidence: Evidence) -> Finding | None:
@@ -154,4 +196,43 @@ class LossGrowsOverLoop(Seen):
         if not evidence.assessment.effect.keeps_gradients or evidence.assessment.effect is Effect.MEANT:
             return None
         steps = evidence.letter.seen("loss-grows-over-steps")
-        return self.found(steps[0].stack, subject=steps[0].subject) if steps else None
+        if not steps or (_begins_anew(evidence) and all(_is_windowed(evidence, one.stack) for one in steps)):
+            return None
+        return self.found(steps[0].stack, subject=steps[0].subject)
+
+
+def _begins_anew(evidence: Evidence) -> bool:
+    """Whether the losses of the edit are less than those of the code: earlier terms are gone, and not only cut."""
+    pairs = zip(losses(evidence.followed), losses(evidence.edited), strict=False)
+    return any(
+        len(was) == len(now) and not all(math.isclose(*pair, rel_tol=_SAME) for pair in zip(was, now, strict=True))
+        for was, now in pairs
+    )
+
+
+def _is_windowed(evidence: Evidence, place: wire.Stack) -> bool:
+    """Whether several passes of a loop add to a loss before each backward, as the text of its function says."""
+    for source, call in Sources.of(evidence.case.pool.target).innermost([place]):
+        every = [one for one in blocks.around(source, call) if isinstance(one, ast.If) and _counts(one.test)]
+        grows = list(_growing(source, call))
+        return bool(grows) and all(
+            any(isinstance(one, (ast.For, ast.While)) for one in held) or any(one not in held for one in every)
+            for held in grows
+        )
+    return False
+
+
+def _growing(source: Source, call: ast.AST) -> Iterator[list[ast.AST]]:
+    """What is around each statement, in the innermost loop around a backward, that adds to what its loss is made of."""
+    loop = next(blocks.loops(source, call), None)
+    receiver = call.func.value if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) else call
+    for path in dict.fromkeys(filter(None, map(path_of, ast.walk(receiver)))):
+        for statement in names.assignments(source, path):
+            held = list(blocks.around(source, statement))
+            adds = isinstance(statement, ast.AugAssign) or any(names.mentions(statement.value or statement, path))
+            if adds and loop in held:
+                yield held[: held.index(loop)]
+
+
+def _counts(test: ast.expr) -> bool:
+    return any(isinstance(node, ast.Mod) for node in ast.walk(test))
