@@ -71,6 +71,8 @@ def follows(runs: Runs, reading: Reading) -> bool:
     live, also = runs.of(reading), compared_with(runs, reading)
     if comparable(live):
         return False
+    if _decides_live(runs) and _to_the_last_bit(runs, reading):
+        return True
     again = reading.uncut and not also["printed"] and not _cuts_or_loses(live, runs.edited)
     if not again and not _same_or_rounded(live, runs.edited, LIVE, **also):
         return False
@@ -176,20 +178,12 @@ class _Comparison:
         `as_they_are`: the script asserts what parameters hold, and no reference goes on once these are moved beside it.
         Then it is enough that steps have moved away all that was zero.
         """
-        if self._offered or len(self._letters.readings) != 1 or self._letters.void:
+        if not _decides_live(self._runs):
             return None
         for one in self._pool.readings():
-            if self._to_the_last_bit(one, as_they_are=as_they_are):
+            if _to_the_last_bit(self._runs, one, as_they_are=as_they_are):
                 return with_reading(self._runs, equal_to(self._runs, one, same_live=True))
         return None
-
-    def _to_the_last_bit(self, reading: Reading, *, as_they_are: bool = False) -> bool:
-        """Whether the edit equals a reading live, with parameters that move, and no zero hides a gradient."""
-        letter, reference = self._runs.letter, self._runs.of(reading)
-        shown = _hides_nothing(letter) if as_they_are else letter.intact and self._live.intact
-        if comparable(reference) or not (_moves(letter) and shown):
-            return False
-        return not differences(reference, self._live, EXACT, **compared_with(self._runs, reading))
 
     # At rest ----------------------------------------------------------------------------------------------------------
 
@@ -252,7 +246,7 @@ class _Comparison:
         newer = (self._equal_for_long(equal, also) if equal else self._equal_at_rest(readings)) if later else ()
         for one in filter(self._is_newer, newer):
             # Where nothing that learns is behind what outlives a round, only the drift moved it.
-            return equal_to(self._runs, one, same_live=self._to_the_last_bit(one))
+            return equal_to(self._runs, one, same_live=_to_the_last_bit(self._runs, one))
         if self._projects_elsewhere(readings[0], also):
             return equal_to(self._runs, readings[0], same_live=True)
         return self._departing(self._runs.of(readings[0]), self._live, still[readings[0]], frozen, also)
@@ -423,6 +417,21 @@ class _Comparison:
         if asked and not comparable(self._runs.sourced):
             return self._runs.sourced
         return self._runs.of(self._runs.code, intervention=Intervention.REPEATED)
+
+
+def _decides_live(runs: Runs) -> bool:
+    """Whether a live run that equals a reading to the last bit says enough: of an edit that a rule made of one code."""
+    letters = runs.case.pool.letters
+    return not runs.case.offered and len(letters.readings) == 1 and not letters.void
+
+
+def _to_the_last_bit(runs: Runs, reading: Reading, *, as_they_are: bool = False) -> bool:
+    """Whether the edit equals a reading live, with parameters that move, and no zero hides a gradient."""
+    letter, reference = runs.letter, runs.of(reading)
+    shown = _hides_nothing(letter) if as_they_are else letter.intact and runs.edited.intact
+    if comparable(reference) or not (_moves(letter) and shown):
+        return False
+    return not differences(reference, runs.edited, EXACT, **compared_with(runs, reading))
 
 
 def _same_or_rounded(reference: wire.Trace, edited: wire.Trace, tolerance: float, **also: bool) -> bool:

@@ -114,9 +114,10 @@ def since(age: int) -> Callable[[Node], bool]:
 
 
 class _Kept(threading.local):
-    """What each node leads to, as long as somebody keeps it."""
+    """What each node leads to, as long as somebody keeps it, and what was reached from where."""
 
     below: dict[Node, tuple[Node, ...]] | None = None
+    reached: dict[tuple[Node, ...], list[Node]] | None = None
 
 
 _kept = _Kept()
@@ -125,11 +126,11 @@ _kept = _Kept()
 @contextlib.contextmanager
 def kept() -> Iterator[None]:
     """While many look at one graph, keep what its nodes lead to: torch makes objects of them each time it is asked."""
-    before, _kept.below = _kept.below, {}
+    before, _kept.below, _kept.reached = (_kept.below, _kept.reached), {}, {}
     try:
         yield
     finally:
-        _kept.below = before
+        _kept.below, _kept.reached = before
 
 
 def children(node: Node) -> tuple[Node, ...]:
@@ -187,7 +188,12 @@ def starts(roots: Iterable[Any]) -> list[Node]:
 
 def walk(roots: Iterable[Any], enter: Callable[[Node], bool] | None = None) -> Iterator[Node]:
     """Each node reachable from `roots` once; nodes that `enter` refuses are given but not gone through."""
-    return walk_nodes(starts(roots), enter)
+    nodes, known = tuple(starts(roots)), _kept.reached
+    if known is None or enter is not None:
+        return walk_nodes(nodes, enter)
+    if nodes not in known:
+        known[nodes] = list(walk_nodes(nodes))
+    return iter(known[nodes])
 
 
 def walk_nodes(nodes: Iterable[Node], enter: Callable[[Node], bool] | None = None) -> Iterator[Node]:
@@ -202,6 +208,16 @@ def walk_nodes(nodes: Iterable[Node], enter: Callable[[Node], bool] | None = Non
                 if child not in seen:
                     seen.add(child)
                     stack.append(child)
+
+
+def parted(roots: Iterable[Any], age: int) -> tuple[list[Node], list[Node]]:
+    """What is reached from `roots` through nodes of this age or later: these, and the older ones that they end at."""
+    new, old = list[Node](), list[Node]()
+
+    recent = since(age)
+    for node in walk(roots, recent):
+        (new if recent(node) else old).append(node)
+    return new, old
 
 
 def leading(nodes: Iterable[Node], to: Iterable[Node]) -> set[Node]:

@@ -169,6 +169,7 @@ class Guards(Listener):
             sums = _sums(call)
             # It starts from a loss that went backward before: its graph holds what was stepped since as it was.
             again = any(starts & held for starts, _, _ in sums for _, held, _ in self._started)
+            before = math.inf if again else site.mark
             for node in graph.walk(call.roots):
                 variable = graph.leaf(node)
                 if variable is not None:
@@ -181,8 +182,8 @@ class Guards(Listener):
                 for given in waiting:
                     given.used |= given.begin <= age < given.end
                 old += age < site.mark
-                if again or age < site.mark:
-                    self._check_stale(node, age, site, call)
+                if age < before and ("stale", call.stack) not in self.found:
+                    self._check_stale(node, age, call)
             self._look_again(call, ages, sums)
         self.walked |= ages if len(self.walked) < _WALKED else set()
         self._check_growth(site, old, call)
@@ -226,7 +227,7 @@ class Guards(Listener):
         self._calls[call.index][1].add(id(variable))
         self._reached.setdefault(call.stack, {})[id(variable)] = variable
 
-    def _check_stale(self, node: Any, age: int, site: _Site, call: Call) -> None:
+    def _check_stale(self, node: Any, age: int, call: Call) -> None:
         for variable in graph.leaves(graph.children(node)):
             if self._updated.get(id(variable), -1) > age:
                 self._report("stale", call.stack, self._names.name(variable, "a parameter"))

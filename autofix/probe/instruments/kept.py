@@ -63,10 +63,14 @@ class KeptGraphs(Listener):
         return {"facts": tuple(self._frames.fact(name, raw, str(cut.older)) for name, raw, cut in grown)}
 
     def _called(self, module: torch.nn.Module, args: Any) -> None:
-        for held in module._parameters.values():
+        if not module._parameters:
+            return
+        with torch._C.DisableTorchFunction():  # or modes would hear of each question as of a call of the script
             # What stands in for a parameter in a call, as an inner step makes it, is a plain tensor.
-            if isinstance(held, torch.nn.Parameter) and (node := graph.made_by(held)) is not None:
-                self._look(node, self._held)
+            held = [one for one in module._parameters.values() if isinstance(one, torch.nn.Parameter)]
+            made = [node for one in held if (node := graph.made_by(one)) is not None]
+        for node in made:
+            self._look(node, self._held)
 
     def _look(self, node: Any, seen: dict[Raw, _Cut]) -> None:
         stack = self._frames.here()

@@ -110,10 +110,8 @@ class Carried(Listener):
             began.append(age)
         mark = self._crossed(call, began[-1] if began else -1)
         recent = graph.since(mark)
-        walked = list(graph.walk(call.roots, recent))
-        old = [node for node in walked if not recent(node)]
-        fresh = list(graph.operations(filter(recent, walked)))
-        leaves = list(map(storage_key, graph.leaves(filter(recent, walked))))
+        new, old = graph.parted(call.roots, mark)
+        fresh, leaves = list(graph.operations(new)), list(map(storage_key, graph.leaves(new)))
         if call.accumulate and not call.create:
             reached = {node._sequence_nr() for node in (*old, *fresh)}
             self._trained |= graph.ages(graph.starts(call.roots))
@@ -129,12 +127,12 @@ class Carried(Listener):
             return
         self.carried = True
         if self._replayed is not None and began:
-            self._replayed.watch(call, walked, old, began[0])
+            self._replayed.watch(call, [*new, *old], old, began[0])
         ages = {node._sequence_nr() for node in old}
         self._older |= ages
         self._unshared |= dict.fromkeys(ages - self.shared - self._unshared.keys(), self.steps)
         before = len(began) > 1 and all(node._sequence_nr() < began[-2] for node in old)
-        if self._once or (before and not _goes_on(walked, old)):
+        if self._once or (before and not _goes_on([*new, *old], old)):
             self.reused[call.stack] = None
             self.shared.update(ages)
             self._begun = {site: one for site, one in self._begun.items() if ages.isdisjoint(one[1])}

@@ -54,10 +54,8 @@ class HandedOn(Listener):
         if place is None or place.steps != self._passes.steps:
             place = self._places[call.stack] = _Place(self._passes.steps)
         mark = place.ends[-1] if place.ends else -1
-        recent = graph.since(mark)
-        nodes = list(graph.walk(call.roots, recent)) if call.accumulate else []
-        fresh, older = list(filter(recent, nodes)), [node for node in nodes if not recent(node)]
-        place.now = None if call.keep or call.create or not nodes else graph.ages(fresh)
+        fresh, older = graph.parted(call.roots, mark) if call.accumulate else ([], [])
+        place.now = None if call.keep or call.create or not (fresh or older) else graph.ages(fresh)
         if self._cut:
             handed = (node for node in older if node._sequence_nr() in self._cut)
             call.cleanups.extend([node.register_prehook(graph.zeros).remove for node in handed])

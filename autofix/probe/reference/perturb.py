@@ -185,8 +185,9 @@ class Perturb(Listener):
         self.meet(leaf)
 
     def _called(self, module: torch.nn.Module, _inputs: object) -> None:
-        if self._starting:
-            self._use(module._parameters.values())
+        if self._starting and module._parameters:
+            with torch._C.DisableTorchFunction():  # or each question to each of them would be heard as a call
+                self._use(module._parameters.values())
 
     def concerns(self, func: Any, args: Any, kwargs: Any) -> bool:
         """Whether a call may use what has not started, or write what has: its ops are to be watched then."""
@@ -230,11 +231,11 @@ class Perturb(Listener):
         """Hear of a tensor that an operation is about to use and saves for its backward."""
         if self._early:
             self._meet_early([tensor])
-        if self._starting and not self._unwatched:
+        if self._starting and not (self._unwatched or (self._all_sure and self._hears_all)):
             self._use([self._by_storage().get(storage_key(tensor))])
 
     def _by_storage(self) -> dict[int | None, torch.Tensor]:
-        if any(storage_key(one) != key for key, one in self._given.items()):
+        if self._given and any(storage_key(one) != key for key, one in self._given.items()):
             self._storages.clear()
         if not self._storages:
             self._storages = {storage_key(p): p for p in self._starting.values() if _has_values(p)}
@@ -248,19 +249,19 @@ class Perturb(Listener):
 
     def _use(self, used: Iterable[torch.Tensor | None]) -> None:
         for parameter in list(used):
-            if parameter is None or id(parameter) not in self._starting or not _has_values(parameter):
+            if parameter is None or id(parameter) not in self._starting:
+                continue
+            # From a mode that hears of each op, numpy alone can hide a write; `intact` tells of one.
+            sure = self._sure.get(id(parameter)) if self._hears_all else None
+            if (sure is not None and storage_key(parameter) == sure) or not _has_values(parameter):
                 continue
             written = self._of_optimizers and id(parameter) not in self._of_optimizers and _is_part(parameter)
             if written or id(parameter) in self.standing:
                 continue  # its values are computed, and are no start
-            # From a mode that hears of each op, numpy alone can hide a write; `intact` tells of one.
-            place = storage_key(parameter) if self._hears_all else None
-            if place is not None and self._sure.get(id(parameter)) == place:
-                continue
             with quiet():
                 if id(parameter) not in self._left or self._left[id(parameter)] != _content(parameter):
                     self._perturb(parameter)
-            if place is not None:
+            if self._hears_all and (place := storage_key(parameter)) is not None:
                 self._sure[id(parameter)] = place
                 self._all_sure = self._starting.keys() <= self._sure.keys()
 
