@@ -189,6 +189,21 @@ def test_two_steps_are_too_few_to_call_a_cut_safe(probe: Probe, tmp_path: Path) 
     assert fix.verdict.applicability is Applicability.SAFE
 
 
+@pytest.mark.apart("long")
+@pytest.mark.parametrize(("longest", "effect"), [(30.0, Effect.TRUNCATED), (0.3, Effect.UNKNOWN)])
+def test_runs_go_further_where_a_third_step_is_all_that_is_missing(
+    probe: Probe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, longest: float, effect: Effect
+) -> None:
+    for name, value in {"_LEAST": 0.3, "_TIMES": 0.0, "_LONGEST": longest}.items():
+        monkeypatch.setattr(requests, name, value)
+    target = replace(script(tmp_path, CARRIED, 0.3), budget=0.0)
+    (judged,) = verified(probe, target, CUT).fixes
+    found = pipeline.fix(target, registry.rules(), probe=probe, progress=lambda _: None)
+    for fix in (judged, found.fixes[0]):
+        assert fix.verdict.effect is effect, fix.verdict.summary
+        assert ("could not run a third training step" in fix.verdict.summary) is (effect is Effect.UNKNOWN)
+
+
 def test_nobody_waits_for_an_optimizer_whose_parameters_another_moves(probe: Probe, tmp_path: Path) -> None:
     target = script(tmp_path, f"unused = torch.optim.Adam(first.parameters())\n{SHARED}", 0.0)
     trace = reference(probe, target)

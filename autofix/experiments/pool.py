@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 import math
 import time
+import weakref
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Self, TypeVar
+from typing import TYPE_CHECKING, Protocol, Self, TypeVar
 
 from autofix.core.model import Cause, Reading, Refused, Treatment
 from autofix.experiments import later, readings
@@ -48,6 +49,13 @@ _FAILURES = 3
 _FIRST_RUN = RunSpec.reference(Reading())
 
 
+class Uses(Protocol):
+    """Somebody who keeps traces."""
+
+    def forget(self) -> None:
+        """Keep none any more: they were made anew."""
+
+
 class _NotYet(Exception):  # noqa: N818  never seen outside
     """A run that is asked for ahead of time has begun and has not ended."""
 
@@ -68,7 +76,8 @@ class Pool:
     """Makes the runs that are asked for, in any order; a context manager, which gives up what is still under way.
 
     Live runs start from perturbed parameters, unless with them the script goes another way. Then all runs that were
-    made are forgotten, before any was handed out, and new ones start where the script puts its parameters.
+    made are forgotten, before any was handed out, and new ones start where the script puts its parameters. They are
+    forgotten, too, where they ended before they showed enough, and may go on for longer.
     """
 
     def __init__(
@@ -85,6 +94,7 @@ class Pool:
         self._next: tuple[Callable[[], object], ...] = ()
         self._peeking = self._begins_none = False
         self._unproven: str | None = None
+        self._users = weakref.WeakSet[Uses]()
         self._computed, self._began = baseline.computed, time.thread_time()
         self.old_values: Mapping[Path, bytes] = {}
         """The files in which names that were bound before a write keep their values; empty where none can."""
@@ -236,6 +246,26 @@ class Pool:
     def too_few(self) -> str:
         """Why the letter was seen too briefly for a comparison; '' where it was not."""
         return self._runs.builder.too_few(self.get(RunSpec.reference(self.letters.first)))
+
+    def go_further(self) -> bool:
+        """Make all runs anew, to go on for longer; False where they did, or where somebody said for how long they may.
+
+        What was handed out is forgotten by all who read from this pool.
+        """
+        if self._runs.builder.patient or self.target.budget:
+            return False
+        if self._peeking:
+            raise _NotYet
+        unproven, failed = self._unproven, self._wait(UNEDITED)
+        self._forget(replace(self._runs.builder, patient=True))
+        self._unproven, self._runs.done[UNEDITED] = unproven, failed  # it ends at its failure
+        for user in self._users:
+            user.forget()
+        return True
+
+    def read_by(self, user: Uses) -> None:
+        """Know somebody who keeps what is handed out."""
+        self._users.add(user)
 
     @property
     def quick(self) -> bool:

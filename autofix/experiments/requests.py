@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import math
 import operator
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -106,6 +107,8 @@ class Builder:
     perturbed: bool = True
     """Parameters start a little beside where the script puts them: a gradient that a zero-initialised layer hides
     would be equal whatever an edit does to it."""
+    patient: bool = False
+    """Whether runs go on for as long as one does that still waits for something to compare."""
 
     def first(self, spec: RunSpec) -> wire.Request:
         """The live reference of a letter, which ends some passes after the failure."""
@@ -211,7 +214,8 @@ class Builder:
     @property
     def budget(self) -> float:
         """Seconds for which runs may go on beyond the failure, where the script does not end by itself."""
-        return self.target.budget or max(_LEAST, _TIMES * self.baseline.undisturbed)
+        usual = max(_LEAST, _TIMES * self.baseline.undisturbed)
+        return self.target.budget or (max(usual, _LONGEST) if self.patient else usual)
 
     def too_few(self, first: wire.Trace) -> str:
         """Why the first reference saw too little in its time for a comparison; '' if it saw enough, or all there is."""
@@ -226,12 +230,8 @@ class Builder:
         if fewest >= STEPS:
             return ""
         who = next((first.owner(i) for i, count in made.items() if count == fewest), "")
-        what = f"step{'s' * (fewest != 1)} of the optimizer of {who}" if made else f"backward call{'s' * (fewest != 1)}"
-        seconds = max(_LONGEST, self.budget)
-        return (
-            f"only {fewest} {what} came within {seconds:.0f} s of computing beyond the failure, too few to compare; "
-            f"--budget {4 * seconds:.0f} goes on for longer"
-        )
+        what = f"step of the optimizer of {who}" if made else "backward call"
+        return lacking(f"a {'second ' * fewest}{what}", max(_LONGEST, self.budget))
 
     def _concerned(self) -> tuple[int, ...]:
         """The optimizers that the failure concerns; of an edit that may be anything, all: ()."""
@@ -261,6 +261,14 @@ class Builder:
         # All that the reference made until then: of a pass whose steps an edit exchanges, none is to be left out.
         made = next((made for made in _courses(first) if all(map(operator.ge, made, least))), least)
         return replace(asked, stop_at=(asked.stop_at[0], *made))
+
+
+def lacking(what: str, seconds: float) -> str:
+    """That runs did not come to something in so many seconds, and what lets them."""
+    return (
+        f"could not run {what} within {seconds:.0f} s of computing beyond the failure; "
+        f"allow more with --budget {math.ceil(4 * seconds)}"
+    )
 
 
 def _courses(first: wire.Trace) -> Iterator[tuple[int, ...]]:

@@ -30,6 +30,7 @@ def decide(evidence: Evidence, ceiling: Applicability) -> Verdict:
             failure=run.failure,
         )  # fmt: skip
     assessed = evidence.assessment
+    run = evidence.edited  # it may have been made anew, to go further
     findings = (*_findings(evidence, last=False), *_unmeant(evidence))
     both = died_later(evidence.letter) and died_later(run)
     trusted = assessed.effect.keeps_gradients and not findings

@@ -19,6 +19,7 @@ from autofix.experiments.compare import (
     same_shape,
 )
 from autofix.experiments.readings import OPERATION, UPDATE
+from autofix.experiments.requests import lacking
 from autofix.experiments.sketches import EXACT, FOLLOWED, FROZEN, LIVE, norm
 from autofix.experiments.spec import UNEDITED, Intervention, RunSpec
 from autofix.experiments.values import compared_ends, lost_writes, moved_otherwise, vanished
@@ -43,11 +44,9 @@ def assess(runs: Runs) -> Assessment:
     if not letter.hurried or found.effect is Effect.IDENTICAL or not found.effect.keeps_gradients:
         return found
     # Two passes show what each hands to the next; what is made once, for several of them, shows only in the third.
-    return replace(
-        found, effect=Effect.UNKNOWN,
-        sentence=f"{letter.past:.0f} s beyond the failure were too short to tell what each pass hands to the next from "
-        f"what is made once; --budget {4 * letter.past:.0f} goes on for longer",
-    )  # fmt: skip
+    if runs.case.pool.go_further() and not runs.letter.hurried:
+        return assess(runs)
+    return replace(found, effect=Effect.UNKNOWN, sentence=lacking("a third training step", runs.letter.past))
 
 
 def compared_with(runs: Runs, reading: Reading) -> dict[str, bool]:

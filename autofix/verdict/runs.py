@@ -74,6 +74,12 @@ class Runs:
 
     def __init__(self, case: Case, files: Mapping[Path, bytes]) -> None:
         self.case, self.files = case, files
+        case.pool.read_by(self)
+
+    def forget(self) -> None:
+        """Ask for all runs again: they were made anew."""
+        for name in vars(self).keys() - {"case", "files"}:
+            delattr(self, name)
 
     @property
     def code(self) -> Reading:
