@@ -148,7 +148,7 @@ def _of_file(path: Path, old: bytes, new: bytes, options: Collection[str]) -> It
                     said = f"the condition of {words}" if isinstance(node, ast.IfExp) else words
                     yield Part(path, line, said, same, shorter, change=change, form=form, put=text)
     for move in moves(ours, theirs, {id(one) for item in (*gone, *fresh) for one in _whole(item)}):
-        yield from _undone(move, path, before, after)
+        yield from (*_undone(move, path, before, after), *_always(move, path, (ours, theirs), before, after))
 
 
 def _unrecorded(
@@ -179,6 +179,27 @@ def _undone(move: Move, path: Path, before: list[bytes], after: list[bytes]) -> 
     singles = [changed(after, [passed_over(one, after) for one in some]) for some in (move.new, *move.passed)]
     if _tree(without) not in (None, _tree(b"".join(after))):
         yield Part(path, move.old[0].start + 1, words, False, without, lacking=tuple(singles))
+
+
+def _always(
+    move: Move, path: Path, sides: tuple[list[Item], list[Item]], before: list[bytes], after: list[bytes]
+) -> Iterator[Part]:
+    """The condition that decides about what moved into its block and counts, as a part: what moved stands behind it."""
+    old, new = (
+        [one for one in flat(side) if one.start < item.start < one.end and isinstance(one.node, ast.If)]
+        for side, item in zip(sides, (move.old[0], move.new[0]), strict=True)
+    )
+    known = {ast.dump(one.node.test) for one in old if isinstance(one.node, ast.If)}
+    counts = (one for one in new if isinstance(one.node, ast.If) and _counts(one.node.test))
+    block = next((one for one in counts if ast.dump(one.node.test) not in known), None)
+    if block is None:
+        return
+    lines = [line for one in move.new for line in after[one.start : one.end]]
+    behind = shifted(lines, block.node.col_offset - move.new[0].node.col_offset, after)
+    without = changed(after, [*(passed_over(one, after) for one in move.new), (block.end, block.end, behind)])
+    if _tree(without) is not None:
+        words = _words(None, block, before, after).replace("the new", "the condition of the move into")
+        yield Part(path, move.old[0].start + 1, words, False, without)
 
 
 def _whole(item: Item) -> Iterator[Item]:

@@ -6,14 +6,14 @@ An edit that somebody else made has a part that repairs nothing and changes noth
 without that part the script gets past the failure too, and trains the same. Where each of several parts can be left
 out, but not all of them together, they replace each other and count as needed. What is removed also counts as needed if
 the code as written trains otherwise without it: then the rest of the edit does instead what it did. A new condition
-that counts, and was true whenever it was asked, is not needed. A value that is chosen by a condition as the program
-chooses it itself, and a statement that reads by a new name the very object that it computed before, are no parts. A
-statement is brought back with what it needs, a write that torch may refuse also with gradients off, and a write that a
-cut took the place of (`h = h.detach()` for `h[done] = 0`) behind that cut. An argument that a call lost is given to it
-again; a new `where` is tried with either side alone, unless it fills in by the mask and with the value that an
-assignment did. What changes a statement in the same way as a part that is needed changes another, with other variables,
-is one with it; so is a new statement of the form of a needed one that shows where that one is left out, as
-`a.zero_grad()` beside `b.zero_grad()` where both optimizers have some of the parameters.
+that counts, and was true whenever it was asked, is not needed, nor is the move of a statement under one. A value that
+is chosen by a condition as the program chooses it itself, and a statement that reads by a new name the very object that
+it computed before, are no parts. A statement is brought back with what it needs, a write that torch may refuse also
+with gradients off, and a write that a cut took the place of (`h = h.detach()` for `h[done] = 0`) behind that cut. An
+argument that a call lost is given to it again; a new `where` is tried with either side alone, unless it fills in by the
+mask and with the value that an assignment did. What changes a statement in the same way as a part that is needed
+changes another, with other variables, is one with it; so is a new statement of the form of a needed one that shows
+where that one is left out, as `a.zero_grad()` beside `b.zero_grad()` where both optimizers have some of the parameters.
 
 What moves (behind other statements, into a block, out of one) is put back. It is not needed where that does as well,
 and where the runs do not show what the moved statement does, or one that it passed: a clip that does not bind, a
@@ -268,6 +268,24 @@ for _ in range(5):
 """
 MOVES = "        x -= 0.1 * slope\n        x.clamp_(-9, 9)\n"
 
+TWO = """\
+net, critic = nn.Linear(3, 4), nn.Linear(4, 1)
+of_net, of_critic = (torch.optim.SGD(one.parameters(), lr=0.1) for one in (net, critic))
+for step in range(8):
+    out = net(torch.randn(5, 3))
+    score = critic(out).square().mean()
+    of_critic.zero_grad()
+    score.backward(retain_graph=True)
+    of_critic.step()
+    if step % 1 == 0:
+        of_net.zero_grad()
+        (out.square().mean() - score).backward(inputs=[*net.parameters()])
+        of_net.step()
+"""
+OF_CRITIC = TWO[TWO.index("    of_critic.step()") :]
+STEPS_ALWAYS = OF_CRITIC.replace("    of_critic.step()\n", "", 1) + "    of_critic.step()\n"
+STEPS_AT_TIMES = STEPS_ALWAYS.replace("    of_critic", "        of_critic")
+
 
 class PartNotNeeded(Property):
     name, former = "part-not-needed", "unneeded"
@@ -300,6 +318,7 @@ class PartNotNeeded(Property):
         Example(STORED, STORES, "    kept.append(out.detach())\n    kept = kept[-4:]\n"),
         Example(SAMPLED, MOVES, "        x.data -= 0.1 * slope\n"),
         Example(BOUNDED, BOUND, "    scale.data.mul_(0.9)\n    h = h.detach()\n"),
+        Example(TWO, OF_CRITIC, STEPS_AT_TIMES),
     )
     silent = (
         Example(CARRIED, ", h)", ", h.detach())"),
@@ -332,6 +351,12 @@ class PartNotNeeded(Property):
         Example(SAMPLED, MOVES, f"        with torch.no_grad():\n{MOVES.replace('        ', ' ' * 12)}"),
         Example(BOUNDED, BOUND, BOUND.replace("= h", "= h.detach()")),
         Example(STORED, STORES, "    kept = [*kept, out.detach()][-3:]\n"),
+        Example(TWO, OF_CRITIC, STEPS_ALWAYS),
+        Example(
+            TWO,
+            OF_CRITIC.replace("step % 1 == 0", "critic.training"),
+            STEPS_AT_TIMES.replace("step % 1 == 0", "critic.training"),
+        ),
     )
 
     def find(self, evidence: Evidence) -> Finding | None:
