@@ -186,12 +186,15 @@ def _always(
 ) -> Iterator[Part]:
     """The condition that decides about what moved into its block and counts, as a part: what moved stands behind it."""
     old, new = (
-        [one for one in flat(side) if one.start < item.start < one.end and isinstance(one.node, ast.If)]
+        [
+            (one, one.node.test)
+            for one in flat(side)
+            if one.start < item.start < one.end and isinstance(one.node, ast.If)
+        ]
         for side, item in zip(sides, (move.old[0], move.new[0]), strict=True)
     )
-    known = {ast.dump(one.node.test) for one in old if isinstance(one.node, ast.If)}
-    counts = (one for one in new if isinstance(one.node, ast.If) and _counts(one.node.test))
-    block = next((one for one in counts if ast.dump(one.node.test) not in known), None)
+    known = {ast.dump(test) for _, test in old}
+    block = next((one for one, test in new if _counts(test) and ast.dump(test) not in known), None)
     if block is None:
         return
     lines = [line for one in move.new for line in after[one.start : one.end]]
