@@ -151,3 +151,37 @@ def test_what_lies_where_something_read_through_data_was_is_not_taken_for_it(scr
     """).run("candidate", passes=30)
     moved = [one.name for one in trace.courses if len(one.values) > 1]
     assert moved == ["net.7.running_var"]
+
+
+FROZEN_COPY = """
+import copy, torch
+from torch import nn
+
+torch.manual_seed(0)
+encoder = nn.Sequential(nn.Linear(8, 8), nn.TransformerEncoderLayer(8, 2, 8, dropout=0.0, batch_first=True))
+frozen = copy.deepcopy(encoder).eval()
+opt = torch.optim.SGD(encoder.parameters(), lr=0.1)
+
+
+@torch.inference_mode()
+def baseline(x):
+    x = x - x.mean()
+    return x, frozen(x).mean()
+
+
+for step in range(4):
+    x, base = baseline(torch.randn(4, 3, 8))
+    loss = (encoder(x).square().mean() - base).square()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+    frozen.load_state_dict(encoder.state_dict())
+"""
+
+
+@pytest.mark.torch
+def test_a_layer_that_evaluates_by_its_fast_path_uses_what_is_inside_it(script: Scripts) -> None:
+    train = script(FROZEN_COPY)
+    assert train.verify(("inference_mode", "no_grad")).outcome is Outcome.SAFE
+    lost = ("    frozen.load_state_dict(encoder.state_dict())\n", "")
+    assert train.verify(("inference_mode", "no_grad"), lost).outcome is Outcome.UNSAFE
