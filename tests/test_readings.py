@@ -1074,3 +1074,41 @@ def test_what_is_written_to_an_input_that_a_pass_makes_is_no_step(
     script: Scripts, edit: tuple[tuple[str, str], ...]
 ) -> None:
     assert script(ATTACKED).verify(*edit).outcome is Outcome.UNSAFE
+
+
+SAMPLER = """\
+import torch
+
+torch.manual_seed(0)
+energy = torch.nn.Sequential(torch.nn.Linear(2, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1)).requires_grad_(False)
+x = torch.randn(16, 2)
+for _ in range(8):
+    slope, = torch.autograd.grad(energy(x).sum(), x)
+    near = (-(x[:, None] - x[None]).square().sum(-1)).exp()
+    x = x - 0.1 * near @ slope / len(x)
+    print(f"{x.mean():.6f}")
+"""
+SLOPE = "    slope, = torch.autograd.grad(energy(x).sum(), x)\n"
+AT_A_LEAF = "    at = x.detach().requires_grad_()\n    slope, = torch.autograd.grad(energy(at).sum(), at)\n"
+NO_NETWORK = SAMPLER.replace("energy(x)", "(x - 1).square()")
+
+
+@pytest.mark.parametrize(
+    ("text", "at"), [(SAMPLER, AT_A_LEAF), (NO_NETWORK, AT_A_LEAF.replace("energy(at)", "(at - 1).square()"))]
+)
+def test_a_derivative_by_data_is_one_by_what_asks_for_a_gradient(script: Scripts, text: str, at: str) -> None:
+    old = SLOPE if text is SAMPLER else SLOPE.replace("energy(x)", "(x - 1).square()")
+    assert script(text).verify((old, at)).outcome is Outcome.SAFE
+
+
+@pytest.mark.parametrize(
+    "new",
+    [
+        AT_A_LEAF.replace("x.detach()", "(x + 0.1).detach()"),
+        AT_A_LEAF.replace(".sum()", ".mean()"),
+        "    slope = torch.zeros_like(x)\n",
+        "    x.requires_grad_()\n" + SLOPE.replace("energy(x).sum()", "energy(x).sum() - x.sum()"),
+    ],
+)
+def test_a_derivative_by_data_is_of_the_same_values(script: Scripts, new: str) -> None:
+    assert script(SAMPLER).verify((SLOPE, new)).outcome is not Outcome.SAFE

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bisect
 import inspect
 import numbers
+from collections.abc import Iterable
 from types import FrameType
 from typing import Any
 
@@ -209,7 +210,7 @@ def _backward_kind(run: State, frame: FrameType) -> str:
     if tensors and all(graph.is_leaf(t) and not any(t is one for one in given) for t in tensors) and given:
         lost = tensors  # a loss that was cut and then flagged has no more of a graph
     if lost:
-        run.found = _without_graph(run, lost, derived=bool(given))
+        run.found = _without_graph(run, lost, given)
         return "no_graph"
     if run.taps.current is None and (kind := _no_number(run, tensors, values)):
         return kind
@@ -245,21 +246,26 @@ def _complex(run: State, losses: list[torch.Tensor]) -> tuple[wire.Origin, ...]:
     return tuple(dict.fromkeys((*squares, *made) if run.taps.optimizers else made))
 
 
-def _without_graph(run: State, lost: list[torch.Tensor], *, derived: bool) -> tuple[wire.Origin, ...]:
-    """Where the graph of tensors was lost, or why there never was one.
+def _without_graph(run: State, lost: list[torch.Tensor], given: tuple[Any, ...]) -> tuple[wire.Origin, ...]:
+    """Where the graph of tensors was lost, or why there never was one; `given`: by what a derivative is taken.
 
-    `derived`: a derivative of them is asked for. By a gradient it is a second one, and that needs a graph of the first.
+    One of gradients is a second one, and needs a graph of the first. What is frozen has no part in one by data.
     """
     if run.origins is None:
         return ()
-    gradients = run.origins.gradients(lost) if derived else ()
-    return gradients or run.origins.of(lost) or _plain(run) or run.origins.numbers(lost)
+    if given and (gradients := run.origins.gradients(lost)):
+        return gradients
+    owned = (tensor for optimizer in run.taps.optimizers for tensor in parameters(optimizer))
+    found, plain = run.origins.of(lost), _plain(run, given or owned)
+    by_data = bool(given) and not any(isinstance(one, torch.nn.Parameter) for one in given)
+    cut = tuple(one for one in found if not (by_data and one.kind in ("frozen", "born")))
+    return cut or plain or found or run.origins.numbers(lost)
 
 
-def _plain(run: State) -> tuple[wire.Origin, ...]:
-    """Where the tensors were made that an optimizer owns although they ask for no gradient."""
-    given = [t for optimizer in run.taps.optimizers for t in parameters(optimizer) if not t.requires_grad]
-    made = (run.origins.made(tensor) for tensor in given) if run.origins is not None else ()
+def _plain(run: State, tensors: Iterable[Any]) -> tuple[wire.Origin, ...]:
+    """Where those of some tensors were made that ask for no gradient."""
+    plain = [one for one in tensors if isinstance(one, torch.Tensor) and not one.requires_grad]
+    made = (run.origins.made(tensor) for tensor in plain) if run.origins is not None else ()
     return tuple(dict.fromkeys(wire.Origin("plain", one.stack) for found in made for one in found))
 
 
