@@ -84,6 +84,23 @@ UNUSED = UNUSED.replace("body(torch.randn(6, 3))", "body(torch.randn(6, 3).requi
 SHOWN = (KEPT[0], f"{KEPT[1]}\n    shown = seen.detach()")
 SHIFTED = WIDE.replace(WRITE, "hidden += 0.5")
 MASKED = WIDE.replace(WRITE, "hidden *= torch.ones(4)")
+HOOKED = (
+    WIDE.replace(WRITE, "hidden *= 2")
+    .replace("torch.tanh(net(torch.randn(6, 3)))", "net(torch.randn(6, 3))")
+    .replace(
+        "for _ in",
+        """seen = []
+def note(gradient):
+    seen.append(gradient.norm().item())
+net.register_full_backward_hook(lambda _, given, sent: note(sent[0]))
+for _ in""",
+    )
+)
+OF_MODULE = HOOKED[HOOKED.index("net.register") : HOOKED.index("    loss =")]
+OF_TENSOR = OF_MODULE.replace(
+    "net.register_full_backward_hook(lambda _, given, sent: note(sent[0]))",
+    "net.register_forward_hook(lambda _, given, made: [made.register_hook(note), None][1])",
+).replace("hidden *= 2", "hidden = hidden * 2")
 STATED = """\
 class Cell(nn.Module):
     def __init__(self):
@@ -122,7 +139,7 @@ REST = "h = h * 0.0"
 _INDIFFERENT = (
     *("Add", "Sub", "Sum", "View", "Reshape", "UnsafeView", "Alias", "AsStrided", "ToCopy"),
     *("Squeeze", "Unsqueeze", "Expand", "Transpose", "Permute", "TBackward"),
-    *("Clone", "torch::autograd::CopyBackwards"),
+    *("Clone", "torch::autograd::CopyBackwards", "BackwardHookFunction"),
 )
 """Operations that hand a gradient on as it is, whatever values they have."""
 
@@ -159,6 +176,7 @@ class LeftOutOfGraph(Property):
         Example(WARMING, "score * float", "critic(made).mean() * float"),
         Example(THAWED.replace("FROZEN", "body.requires_grad_(False)"), *KEPT),
         Example(UNUSED, *SHOWN),
+        Example(HOOKED, OF_MODULE, OF_TENSOR),
     )
 
     def find(self, evidence: Evidence) -> Finding | None:
