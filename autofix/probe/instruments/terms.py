@@ -26,15 +26,18 @@ class GrowingLosses(Listener):
 
     A loss grows if, at one place, it has all the terms that it had at the call before, and others besides. Over steps
     it does so where an optimizer stepped between these calls; there the weights of these terms must not all have shrunk
-    by one part, as they do in a running average or a mean over those so far. Between two steps it grows in part where
-    it has terms of the call before beside as many new ones as that had, of the same kinds: a list that nobody empties.
-    A term that all calls share has no new one beside it.
+    by one part, as they do in a running average or a mean over those so far. Those that were new a call before may
+    shrink more: they were a loss of their own beside their share of an average. Between two steps it grows in part
+    where it has terms of the call before beside as many new ones as that had, of the same kinds: a list that nobody
+    empties. A term that all calls share has no new one beside it.
     """
 
     def __init__(self, frames: Frames) -> None:
         self._frames = frames
         self._before: dict[Raw, tuple[int, dict[int, float], dict[int, str]]] = {}
         """How many steps there had been at each place, and the terms, by age, with their weights and kinds."""
+        self._fresh: dict[Raw, set[int]] = {}
+        """Those of them that were new."""
         self._steps = 0
         self.found: dict[tuple[str, Raw], wire.Fact] = {}
 
@@ -51,10 +54,11 @@ class GrowingLosses(Listener):
         self._before[call.stack] = self._steps, terms, {age: node.name() for age, node in nodes.items()}
         if before and before.keys() < terms.keys():
             self._report("loss-grows", terms, call)
-            if steps < self._steps and not _shrinks(before, terms):
+            if steps < self._steps and not _shrinks(before, terms, self._fresh.get(call.stack, set())):
                 self._report("loss-grows-over-steps", terms, call)
         elif steps == self._steps and _grows_in_part(had, nodes):
             self._report("loss-grows", terms, call)
+        self._fresh[call.stack] = terms.keys() - before.keys()
 
     def step_done(self, index: int, optimizer: torch.optim.Optimizer) -> None:
         self._steps += 1
@@ -107,10 +111,13 @@ def _grows_in_part(before: dict[int, str], now: dict[int, graph.Node]) -> bool:
         return any(leaf.grad is not None and not is_zero(leaf.grad) for leaf in leaves)
 
 
-def _shrinks(before: dict[int, float], now: dict[int, float]) -> bool:
-    """Whether the weights of all terms became smaller by the same part, or are not known."""
-    parts = [now[age] / weight if weight else math.nan for age, weight in before.items()]
-    return math.isnan(sum(parts)) or (max(parts) < 1 - _CLOSE and max(parts) - min(parts) < _CLOSE)
+def _shrinks(before: dict[int, float], now: dict[int, float], fresh: set[int]) -> bool:
+    """Whether the weights of all terms became smaller by the same part, or are not known; `fresh` ones by more."""
+    parts = {age: now[age] / weight if weight else math.nan for age, weight in before.items()}
+    older = [part for age, part in parts.items() if age not in fresh] or list(parts.values())
+    if math.isnan(sum(parts.values())):
+        return True
+    return max(parts.values()) < 1 - _CLOSE and max(older) - min(older) < _CLOSE
 
 
 def divisors(roots: Iterable[Any]) -> tuple[float, ...]:

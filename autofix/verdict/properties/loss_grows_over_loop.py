@@ -100,6 +100,9 @@ for _ in range(2):
         optimizer.step()
 """
 AVERAGE = STEPS.replace("total = total + ", "total = 0.9 * total + 0.1 * ")
+BESIDE = STEPS.replace("total = total +", "loss =").replace("total.backward()", "(loss + 0.01 * total).backward()")
+BESIDE = BESIDE.replace("        opt", "        total = 0.9 * total + 0.1 * loss\n        opt", 1)
+SUMMED = BESIDE.replace("0.9 * total + 0.1 * loss", "total + loss")
 CUT = ("        optimizer.step()", "        optimizer.step()\n        total = total.detach()")
 NEVER_CLEARED = """\
 policy, chances, rewards = nn.Linear(3, 2), [], []
@@ -175,6 +178,7 @@ class LossGrowsOverLoop(Seen):
             "    optimizer.step()",
             "    optimizer.step()\n    chances = [one.detach() for one in chances]",
         ),
+        Example(SUMMED, *CUT),
         Example(WINDOWED, *PUT_DOWN),
         Example(EVERY, *ANEW),
     )
@@ -184,6 +188,7 @@ class LossGrowsOverLoop(Seen):
         Example(WINDOWS, "    loss = 0.0", "    loss, hidden = 0.0, hidden.detach()"),
         Example(ONLINE, "losses[-1].backward()", "losses[-1].backward(retain_graph=True)"),
         Example(AVERAGE, *CUT),
+        Example(BESIDE, *CUT),
         Example(SHARED, *KEPT_EACH),
         Example(COLLECTED, "balance.append(gates[:, 0].mean())", "balance = [gates[:, 0].mean()]"),
         Example(WINDOWED, *ANEW),
