@@ -28,7 +28,7 @@ from autofix.search import registry
 
 ASIDE = {
     *("before", "computed", "hurried", "id", "past", "peak_bytes"),
-    *("resumed", "seconds", "stem", "traceback", "wrote"),
+    *("queued", "resumed", "seconds", "stem", "traceback", "wrote"),
 }
 """Beside time and memory: what the first run alone is asked for, and that is always made in full."""
 LEADS = ASIDE | {
@@ -54,7 +54,8 @@ class Kept(Probe):
         trace = super().wait(number, time_limit)
         if self.asked[number].mode != "baseline":
             how = "resumed" if trace.resumed else "in full"
-            kind = "frozen " if self.asked[number].frozen else ""
+            asked = self.asked[number]
+            kind = "frozen " if asked.frozen else "sourced " if asked.sources else ""
             self.kinds[f"{kind}{self.asked[number].mode} {how}"] += 1
             if trace.resumed:
                 self.resumed.append((self.asked[number], trace))

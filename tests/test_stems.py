@@ -182,6 +182,32 @@ def test_a_beginning_is_shared(sharing: Probe, single: Probe, tmp_path: Path, pl
     assert len({stamp(one) for one in found}) == 1
 
 
+SOURCES = """
+table, shifts, norm = torch.zeros(32, 4), torch.arange(4.0) * 2, nn.BatchNorm1d(4)
+chosen = data[torch.randint(0, 32, (32,))]
+with torch.no_grad():
+    split = torch.cat(torch.split(norm(chosen), 8))
+cut = nn.Parameter(chosen.mean(0))
+"""
+GRAPH = """
+data = G(data).detach()
+"""
+
+
+@pytest.mark.parametrize("graph", ["", GRAPH], ids=["no graph yet", "behind a graph"])
+def test_what_asks_where_data_come_from_goes_on_from_before_any_graph(
+    sharing: Probe, single: Probe, tmp_path: Path, graph: str
+) -> None:
+    path = tmp_path / "train.py"
+    used = LOOP.replace("G(data)", "norm(G(split + table) + shifts) * cut + data")
+    path.write_text(HEAD + NETS + SOURCES + graph + used)
+    asked = request(path, None, "reference", sources=True)
+    plainly = request(path, None, "reference")
+    found = runs(sharing, single, path, asked, plainly, asked)
+    assert all(one.resumed for one in found)
+    assert stamp(found[0]) == stamp(found[1])
+
+
 MNIST = """
 from torchvision import datasets, transforms
 images = datasets.MNIST('data', download=True, transform=transforms.ToTensor())

@@ -9,7 +9,7 @@ import signal
 import socket
 import time
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from . import codec
@@ -55,27 +55,29 @@ def choose(how: str) -> None:
         _slower, _idle, _patient = float("inf"), 60.0, float("inf")
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class Waiting:
     """A fork that waits before a statement."""
 
-    def __init__(self, door: socket.socket, pid: int, seconds: float, state: bytes, *, moved: bool) -> None:
-        self.door = door
-        self.pid = pid
-        """Its number in the room."""
-        self.seconds = seconds
-        self.state = state
-        """What there was in the room then: what was written later is no part of its past."""
-        self.moved = moved
+    door: socket.socket
+    pid: int
+    """Its number in the room."""
+    seconds: float
+    state: bytes
+    """What there was in the room then: what was written later is no part of its past."""
+    moved: bool
+    sourced: bool
+    """Whether it has heard of what all tensors were made of."""
 
     def serves(self, request: Request) -> bool:
         """Whether such a run would have come here: where parameters were moved, it is one that moves them, too.
 
         What compares the arguments of calls, or what modules give, would have seen some before; what moves parameters
-        farther would have moved them otherwise.
+        farther would have moved them otherwise. What asks where data come from would have heard of all that was made.
         """
         apart = request.mode == "trace" or request.outputs or request.compared or request.farther or request.stirred
         alike = request.perturbed and not apart
-        return alike or not self.moved
+        return (alike or not self.moved) and (self.sourced or not request.sources)
 
 
 class Resumed(Child):
@@ -116,7 +118,7 @@ class Stem:
             (one.script, one.argv, one.module, one.memory_limit, replace(one.setup, closures=0))
             for one in (self.asked, request)
         )
-        plain = not (request.frozen or request.ordered or request.sources or request.follow or request.graph)
+        plain = not (request.frozen or request.ordered or request.follow or request.graph)
         traced = request.mode == "trace" and not request.watch_origins
         kind = traced or request.mode in ("reference", "candidate")
         return self.place.fits(request) and mine == other and plain and kind and request.threads == self.asked.threads
@@ -157,7 +159,7 @@ class Stem:
         with contextlib.suppress(OSError):
             message, descriptors, _, _ = socket.recv_fds(self.orders, 100, 1)
         try:  # the script could write there, too
-            own, pid, seconds, moved = message.split()
+            own, pid, seconds, moved, sourced = message.split()
             self._number = int(own)
             door = socket.socket(fileno=descriptors[0])
         except (ValueError, IndexError, OSError):
@@ -167,7 +169,8 @@ class Stem:
                 os.waitpid(self.pid, 0)
             return
         door.settimeout(_PATIENCE)
-        newest = Waiting(door, int(pid), float(seconds), self._room.look(), moved=moved == b"1")
+        state, flags = self._room.look(), (moved == b"1", sourced == b"1")
+        newest = Waiting(door, int(pid), float(seconds), state, *flags)
         for one in [one for one in self._waiting if one.state != newest.state]:  # what has changed does not come back
             self._waiting.remove(one)
             one.door.close()
@@ -176,8 +179,9 @@ class Stem:
             self.orders.send(b".")
         if len(self._waiting) > _MOST:
             times = [0.0, *(one.seconds for one in self._waiting)]
-            plain = sum(not one.moved for one in self._waiting) - 1  # the latest of these serves all kinds of runs
-            rest = (at for at in range(_MOST) if at != plain)
+            # The latest of these serve kinds of runs that later ones do not.
+            kept = {sum(not one.moved for one in self._waiting) - 1, sum(one.sourced for one in self._waiting) - 1}
+            rest = (at for at in range(_MOST) if at not in kept)
             self._waiting.pop(min(rest, key=lambda at: times[at + 1] - times[at])).door.close()
 
     def resume(self, request: Request, pipes: dict[int, str], ends: dict[str, int]) -> Resumed | None:

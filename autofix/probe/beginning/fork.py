@@ -79,6 +79,7 @@ class Fork:
         with run.adapted.beneath(run):
             stem.starting.__exit__(None, None, None)
             stem.errors.__exit__(None, None, None)
+            stem.sourced.hand_on(run)
             stem.watch.retire()
             stem.look_no_more()
             stem.sources.change(lambda _path: False, lambda tree, _path: tree)

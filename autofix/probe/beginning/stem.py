@@ -22,6 +22,7 @@ from .exchange import Entries, noted
 from .fork import Fork
 from .inside import REST, WAIT, Inside, Waits
 from .pieces import NotedSources, Piece, Place, compiled, decoded, flags_of, is_text, span_of
+from .sourced import Sourced
 from .watch import Errors, Replaceable, Watch
 
 APART = 0.3
@@ -93,6 +94,7 @@ class Stem:
         self.watch = Watch(self._over)
         run.taps.listeners.append(self.watch)
         run.taps.install()
+        self.sourced = Sourced(run)
         self.errors = Errors(self._over)
         self.errors.__enter__()
         self.starting = self.watch.watching()
@@ -200,6 +202,7 @@ class Stem:
         if self._is_early():
             return
         forkable.flush()
+        sourced = self.sourced.knows
         if self._is_hindered():
             now = time.monotonic()
             if now - self._last > _IN_VAIN + self._last - self.began:  # more is lost by now than is shared
@@ -209,7 +212,7 @@ class Stem:
         self._wrote = False
         self._last, self.peak = time.monotonic(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
         try:
-            self._park(max(0.0, self._last - self.began - usage.queued()))
+            self._park(max(0.0, self._last - self.began - usage.queued()), sourced=sourced)
         except (OSError, ValueError):  # the script has closed what it did not open
             self._over()
 
@@ -221,7 +224,7 @@ class Stem:
         compiles = any(name in sys.modules for name in _COMPILERS)
         return compiles or bool(forkable.hindrance(self._own, self._left))
 
-    def _park(self, seconds: float) -> None:
+    def _park(self, seconds: float, *, sourced: bool) -> None:
         """Leave a fork behind. Python's handlers for forks do not run, or they would draw other numbers there."""
         here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         files = forkable.Files({*self._own, here.fileno(), there.fileno()})
@@ -233,7 +236,7 @@ class Stem:
             return
         here.close()
         self._left.add(pid)
-        told = b"%d %d %f %d" % (self.pid, pid, seconds, self.watch.moved)
+        told = b"%d %d %f %d %d" % (self.pid, pid, seconds, self.watch.moved, sourced)
         socket.send_fds(self._orders, [told], [there.fileno()])
         there.close()
         if not self._orders.recv(1):  # until it is known what files there are now

@@ -14,6 +14,7 @@ from ..child import Run
 from ..engine import graph
 from ..engine.operators import storage_key
 from ..engine.quiet import quiet
+from ..engine.refused import name_of
 from ..engine.taps import Call, parameters
 from ..reference.perturb import Perturb
 from ..reference.replaced import REPLACED
@@ -112,7 +113,10 @@ class Replaceable:
     """Who holds the functions of torch that a reference replaces: what was imported by name would keep the old ones."""
 
     def __init__(self) -> None:
+        name_of(torch.add)  # where it is first asked for a name, torch lists all its functions
         self._had = [getattr(owner, name) for owner, name in REPLACED]
+        self._lists = {id(one) for had in self._had for one in gc.get_referrers(had) if isinstance(one, list)}
+        """Torch's own lists of them."""
         self._holders: list[tuple[dict[Any, Any], int]] = []
 
     def find(self) -> None:
@@ -122,7 +126,7 @@ class Replaceable:
         for place in range(len(self._had)):  # pairs made by `enumerate` would be holders, too
             had = self._had[place]
             for holder in gc.get_referrers(had):
-                if holder is self._had or isinstance(holder, FrameType):
+                if holder is self._had or id(holder) in self._lists or isinstance(holder, FrameType):
                     continue
                 if not isinstance(holder, dict):
                     raise Differs(f"{had.__name__} is held by a {type(holder).__name__}")

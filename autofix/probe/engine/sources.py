@@ -102,6 +102,7 @@ class DataSources(TorchFunctionMode, Listener):
     def __init__(self, frames: Frames, taps: Taps) -> None:
         super().__init__()
         self._frames, self._taps = frames, taps
+        self._retired = False
         self._constants = Remembered[bool]()
         self._shapes: dict[int, tuple[int, ...]] = {}
         """Of parameters that were applied without gradient, by their ids."""
@@ -126,9 +127,26 @@ class DataSources(TorchFunctionMode, Listener):
         self._evaluate: list[bool] = []
         """Of the modules that are called now, whether each was told to evaluate, the innermost last."""
         modules = torch.nn.modules.module
-        modules.register_module_buffer_registration_hook(self._buffer)
-        modules.register_module_forward_pre_hook(lambda module, _given: self._evaluate.append(not module.training))
-        modules.register_module_forward_hook(lambda *_: self._left(), always_call=True)
+        self._hooks = (
+            modules.register_module_buffer_registration_hook(self._buffer),
+            modules.register_module_forward_pre_hook(lambda module, _given: self._evaluate.append(not module.training)),
+            modules.register_module_forward_hook(lambda *_: self._left(), always_call=True),
+        )
+
+    def go_on(self, frames: Frames) -> None:
+        """Watch a run that has these frames, from here on."""
+        self._frames = frames
+
+    def retire(self) -> None:
+        """Hear of nothing any more, wherever the mode of calls still is."""
+        self._retired = True
+        for hook in self._hooks:
+            hook.remove()
+        self._give_back_parameters()
+        self._constants, self._values, self._origins = Remembered(), Remembered(), Remembered()
+        self._made, self._takers = [], []
+        self._draws.clear()
+        self._readers.clear()
 
     def _take_parameters(self) -> None:
         """Hear of parameters that are made of results: no function of torch's is called for them."""
@@ -143,7 +161,11 @@ class DataSources(TorchFunctionMode, Listener):
                     self._follow("", given, [parameter], graph.now())
             return parameter
 
-        kind.__new__ = new
+        def give_back() -> None:
+            if kind.__new__ is new:
+                kind.__new__ = made
+
+        kind.__new__, self._give_back_parameters = new, give_back
 
     def _left(self) -> None:
         self._evaluate = self._evaluate[:-1]
@@ -155,6 +177,8 @@ class DataSources(TorchFunctionMode, Listener):
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         before = graph.now()
         result = func(*args, **(kwargs or {}))
+        if self._retired:
+            return result
         with torch._C.DisableTorchFunction():
             name, grew = _called(func), graph.now() > before
             if not grew and name not in _SAY_MORE and only_says(func, result):

@@ -29,6 +29,8 @@ class State:
         self.witness = Witness(self.frames, self.names)
         self.late: Late | None = None
         self.safe: Any = None
+        self.sourced: Any = None
+        """What a beginning has heard of what tensors are made of, where this run goes on from one, and asks."""
         self.standing: Any = None
         self.tracer: Any = None
         self.refusals: Any = None

@@ -44,9 +44,12 @@ def arm(run: State, uses: Uses, hooks: Hooks) -> None:
     replaced.plain_reducers()
     replaced.no_inference_mode()
     functions.listen(functions.counted)
-    sources = run.modes.enter_context(DataSources(run.frames, run.taps)) if asked.sources else None
-    if sources is not None:
-        heard.append(run.modes.enter_context(PlainDerivatives(run.frames, run.taps)))
+    known = run.sourced
+    sources = None
+    if asked.sources:
+        sources = run.modes.enter_context(known.sources if known else DataSources(run.frames, run.taps))
+        derivatives = known.derivatives if known else PlainDerivatives(run.frames, run.taps)
+        heard.append(run.modes.enter_context(derivatives))
         heard.append(AimedAt(run.frames, run.taps, run.modes.enter_context(Aims(run.frames)), sources))
     carried = Carried(run.frames, run.names, asked.truncated, sources, once=asked.once)
     hooks.cut_before = lambda: carried.cut_before

@@ -72,6 +72,8 @@ class PlainDerivatives(TorchFunctionMode, Listener):
     def __init__(self, frames: Frames, taps: Taps) -> None:
         super().__init__()
         self._frames, self._taps = frames, taps
+        self.retired = False
+        """Whether it hears of nothing any more, wherever the mode of calls still is."""
         self._made_of = Remembered[frozenset[_Place]]()
         """Of a tensor, the places whose derivatives it is made of; behind a layer nothing is."""
         self._written: dict[int, tuple[torch.Tensor, frozenset[_Place]]] = {}
@@ -98,11 +100,17 @@ class PlainDerivatives(TorchFunctionMode, Listener):
         self._plain: dict[Raw, None] = {}
         self._enter: dict[Raw, None] = {}
 
+    def go_on(self, frames: Frames) -> None:
+        """Watch a run that has these frames, from here on."""
+        self._frames = frames
+
     # What is made of derivatives --------------------------------------------------------------------------------------
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         before = graph.now()
         result = func(*args, **(kwargs or {}))
+        if self.retired:
+            return result
         with torch._C.DisableTorchFunction():
             name = name_of(func)
             if name == DERIVATIVE:
