@@ -1112,3 +1112,57 @@ def test_a_derivative_by_data_is_one_by_what_asks_for_a_gradient(script: Scripts
 )
 def test_a_derivative_by_data_is_of_the_same_values(script: Scripts, new: str) -> None:
     assert script(SAMPLER).verify((SLOPE, new)).outcome is not Outcome.SAFE
+
+
+PENALISED = """\
+import torch
+
+torch.manual_seed(0)
+net = torch.nn.Sequential(torch.nn.Linear(2, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1))
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+net.requires_grad_(False)
+for _ in range(8):
+    x = torch.rand(6, 2)
+    slope, = torch.autograd.grad(net(x).sum(), x, create_graph=True)
+    loss = (slope - 1).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+ASKS = ("x = torch.rand(6, 2)", "x = torch.rand(6, 2, requires_grad=True)")
+
+
+def test_a_derivative_by_data_is_no_reason_to_train_nothing(script: Scripts) -> None:
+    assert script(PENALISED).verify(ASKS).outcome is not Outcome.SAFE
+
+
+ATTACK = """\
+import torch
+from torch.nn import functional as F
+
+torch.manual_seed(0)
+net = torch.nn.Sequential(torch.nn.Linear(2, 8), torch.nn.Tanh(), torch.nn.Linear(8, 2))
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(8):
+    x, y = torch.rand(6, 2), torch.randint(0, 2, (6,))
+    net.requires_grad_(False)
+    slope, = torch.autograd.grad(F.cross_entropy(net(x), y), x)
+    net.requires_grad_(True)
+    loss = F.cross_entropy(net(x + 0.05 * slope.sign()), y)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+TAKES = "    slope, = torch.autograd.grad(F.cross_entropy(net(x), y), x)\n"
+
+
+@pytest.mark.parametrize(
+    ("new", "safe"),
+    [
+        (f"    x.requires_grad_()\n{TAKES}", True),
+        (f"    x.requires_grad_()\n{TAKES.replace('y), x', 'y.flip(0)), x')}", False),
+        ("    slope = torch.zeros_like(x)\n", False),
+    ],
+)
+def test_what_is_frozen_for_an_attack_has_no_part_in_it(script: Scripts, new: str, safe: bool) -> None:
+    assert (script(ATTACK).verify((TAKES, new)).outcome is Outcome.SAFE) is safe

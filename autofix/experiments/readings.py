@@ -236,7 +236,7 @@ def _lost(origins: list[wire.Origin]) -> tuple[tuple[wire.Site, ...], ...]:
     """
     asleep = tuple(dict.fromkeys(wire.Site("record", o.stack[0]) for o in origins if o.used))
     known = {site.frame for site in asleep}
-    found = (wire.Site(_ACTIONS.get(o.kind, ""), o.stack[0]) for o in origins if o.stack[0] not in known)
+    found = (_site(o) for o in origins if o.stack[0] not in known)
     sites = tuple(dict.fromkeys((*asleep, *found)))
     frozen = tuple(site for site in sites if site.action == "unfreeze")
     others = [site for site in sites if site not in frozen]
@@ -247,6 +247,12 @@ def _lost(origins: list[wire.Origin]) -> tuple[tuple[wire.Site, ...], ...]:
     alone = itertools.combinations(others, max(1, len(asleep) - 1))
     each = [*alone, asleep, *([frozen] if others and frozen else ((one,) for one in frozen))]
     return tuple(one for one in dict.fromkeys((*each, sites)) if one)
+
+
+def _site(origin: wire.Origin) -> wire.Site:
+    """What a reference does where a graph was lost; of what only had to ask for a gradient, with its kind."""
+    action = _ACTIONS.get(origin.kind, "")
+    return wire.Site(action, origin.stack[0], origin.kind if action == "require" else "")
 
 
 def chosen(choices: Sequence[tuple[wire.Site, ...]], runs: Sequence[wire.Trace]) -> tuple[wire.Site, ...]:

@@ -3,8 +3,8 @@
 `leaf`: what is made there is a leaf with the same value. `update`: so is what is bound there in place of a leaf, and
 its gradient can be zeroed as that of a leaf can. `keep`: the graph is not cut there, numbers stay tensors.
 `grad`: gradients are not switched off there, and what torch draws there by a distribution is drawn along a path.
-`require`: what is made there requires a gradient. `unfreeze`: what was
-frozen there requires a gradient again when an optimizer takes it, if that optimizer leaves other frozen ones alone;
+`require`: what is made there requires a gradient; a graph was lost for want of it where the site says why.
+`unfreeze`: what was frozen there requires a gradient again when an optimizer takes it, if that optimizer leaves other frozen ones alone;
 what an optimizer has taken before is not frozen there. `record`: what is switched off there for a while records its
 graph all the same (`switched_off`).
 `create`: the derivative computed there, or what a backward brings there, has a graph. `zeros`: it is zero by what it
@@ -234,7 +234,8 @@ class Sites(Listener):
         raw, actions = self._here()
         with torch._C.DisableTorchFunction():
             if ("require" in actions or "constant" in actions) and not result.requires_grad:
-                self.met[raw] = "unused_input" if "require" in actions else "constant"
+                lost = "no_graph" if actions.get("require") else "unused_input"
+                self.met[raw] = lost if "require" in actions else "constant"
                 return result.requires_grad_()
             if "magnitude" in actions and result.is_complex():
                 self.met[raw] = "real_loss"
