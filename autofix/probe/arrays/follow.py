@@ -39,7 +39,7 @@ _LEAVES = ("numpy", "item", "tolist", "__array__")
 _MODULES = ("numpy", "math")
 _ENOUGH = 4
 """Backward calls whose losses are looked at: what is needed shows in the first ones."""
-_FACTORS = ("Mul", "Div", "Mm", "Bmm", "Mv", "Dot")
+_PRODUCTS = ("Mul", "Mm", "Bmm", "Mv", "Dot", "Addmm")
 _PARTS = ("View", "Reshape", "Alias", "ToCopy", "Squeeze", "Unsqueeze", "Select", "Slice")
 """Nodes that make of an addend no more than a part of it."""
 _MOST = 200
@@ -60,8 +60,8 @@ class Follow(Listener):
         self._made: weakref.WeakSet[torch.Tensor] = weakref.WeakSet()
         self._proxies: dict[int, Any] = {}
         self._either: dict[Raw, bool] = {}
-        self._weighs: dict[Raw, None] = {}
-        """Those of values in which a loss is linear: it has no minimum there, and may only be weighed by them."""
+        self._gates: dict[Raw, bool] = {}
+        """Those of values that torch only multiplies something by, in a loss that has a minimum in the product."""
         self._alone: dict[Raw, None] = {}
         """Where values left torch of which a term of a loss is made alone."""
         self._derived: set[int] = set()
@@ -249,7 +249,8 @@ class Follow(Listener):
         derived = [node for node in nodes if node._sequence_nr() in self._derived]
         left = self._leaving(nodes)
         linear = set(graph.walk(call.roots, _is_linear)) if left else set()
-        self._weighs |= dict.fromkeys(place for place, cut in left.items() if not cut.isdisjoint(linear))
+        for place, cut in left.items():
+            self._gates[place] = self._gates.get(place, True) and _is_gate(nodes, cut, linear)
         self._looked += bool(left)
         owned = set().union(*self._taps.owned)
 
@@ -290,7 +291,7 @@ class Follow(Listener):
 
     def told(self) -> dict[str, Any]:
         """Places that may be meant as constants, that a term is made of, or whose values could not be followed."""
-        maybe = [(raw, "weight" * (raw in self._weighs)) for raw, holds in self._either.items() if holds]
+        maybe = [(raw, "gate" * self._gates.get(raw, False)) for raw, holds in self._either.items() if holds]
         either = [self._frames.fact("array-may-be-constant", *one) for one in maybe]
         alone = [self._frames.fact("term-is-array", raw) for raw in self._alone]
         derivatives = [self._frames.fact("derivative-is-array", raw) for raw in self._of_derivative]
@@ -304,7 +305,23 @@ NOTHING = object()
 
 def _is_linear(node: Any) -> bool:
     """Whether what a node makes is a sum of what it takes, with any weights."""
-    return is_sum(node) or node.name().startswith((*_FACTORS, *_PARTS))
+    return is_sum(node) or node.name().startswith((*_PRODUCTS, *_PARTS))
+
+
+def _is_gate(nodes: list[Any], cut: set[Any], linear: set[Any]) -> bool:
+    """Whether what comes of some nodes meets other graphs in products alone, and no loss is `linear` in these."""
+    reached, joined, products = set(cut), set[Any](), []
+    for node in sorted(nodes, key=lambda node: node._sequence_nr()):  # children are older
+        below = graph.children(node)
+        mine = reached.intersection(below)
+        if node in cut or not mine:
+            continue
+        reached.add(node)
+        if len(mine) < len(set(below)) and joined.isdisjoint(mine):
+            products.append(node)
+        if len(mine) < len(set(below)) or not joined.isdisjoint(mine):
+            joined.add(node)
+    return bool(products) and all(one.name().startswith(_PRODUCTS) and one not in linear for one in products)
 
 
 def _terms(roots: Any, without: set[Any]) -> set[Any]:

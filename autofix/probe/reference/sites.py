@@ -4,9 +4,9 @@
 its gradient can be zeroed as that of a leaf can. `keep`: the graph is not cut there, numbers stay tensors.
 `grad`: gradients are not switched off there, and what torch draws there by a distribution is drawn along a path.
 `require`: what is made there requires a gradient; a graph was lost for want of it where the site says why.
-`unfreeze`: what was frozen there requires a gradient again when an optimizer takes it, if that optimizer leaves other frozen ones alone;
-what an optimizer has taken before is not frozen there. `record`: what is switched off there for a while records its
-graph all the same (`switched_off`).
+`unfreeze`: what was frozen there requires a gradient again when an optimizer takes it, if that optimizer leaves other
+frozen ones alone; what an optimizer has taken before is not frozen there. `record`: what is switched off there for a
+while records its graph all the same (`switched_off`).
 `create`: the derivative computed there, or what a backward brings there, has a graph. `zeros`: it is zero by what it
 does not depend on.
 `zero`: a gradient that is still None is one of zeros there, and wherever else the program would die of None.

@@ -9,9 +9,9 @@ that:
 - with the value taken as a constant, every parameter of the optimizers still gets a gradient, and every term of the
   loss still has one.
 
-Nothing is said where the runs rule the constant out, as something that an optimizer owns would never learn: the gate of
-a mixture. But for a loss that is linear in the value, and has no minimum there: an advantage is made of a critic that
-has, or should have, a loss of its own.
+Nothing is said of the gate of a mixture, or of an attention, where the runs rule the constant out: something that an
+optimizer owns would never learn. A gate is what something else is multiplied by, in a loss that has a minimum in the
+product. A target, or an advantage, is made of a network that has, or should have, a loss of its own.
 
 ## Why it matters
 
@@ -89,6 +89,31 @@ for _ in range(4):
     loss.backward()
     optimizer.step()
 """
+TARGET = """\
+net, other = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2)
+optimizer = torch.optim.SGD([*net.parameters(), *other.parameters()], lr=0.1)
+for _ in range(4):
+    x, earned = torch.randn(8, 3), torch.randn(8)
+    aim = torch.from_numpy(earned.numpy() + 0.9 * other(x).numpy().max(1))
+    loss = (net(x)[:, 0] - aim).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+ATTENTION = """import numpy as np
+
+near, net, head = torch.nn.Linear(3, 1), torch.nn.Linear(3, 4), torch.nn.Linear(4, 1)
+optimizer = torch.optim.SGD([p for one in (near, net, head) for p in one.parameters()], lr=0.1)
+for _ in range(4):
+    x = torch.randn(6, 5, 3)
+    share = np.exp(near(x).numpy())
+    share = torch.from_numpy(share / share.sum(1, keepdims=True))
+    loss = (head((share.transpose(1, 2) @ net(x)).squeeze(1)) - 1).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+SHARES = ATTENTION[ATTENTION.index("    share =") : ATTENTION.index("    loss =")]
 SHARE = EXPERTS[EXPERTS.index("    share =") : EXPERTS.index("    loss =")]
 
 
@@ -101,6 +126,11 @@ class ArrayMayBeConstant(Seen):
         Example(
             CRITIC, "torch.from_numpy(earned.numpy() - critic(x).squeeze(1).numpy())", "earned - critic(x).squeeze(1)"
         ),
+        Example(
+            TARGET,
+            "torch.from_numpy(earned.numpy() + 0.9 * other(x).numpy().max(1))",
+            "earned + 0.9 * other(x).max(1)[0]",
+        ),
         Example(BALANCED, "torch.tensor(np.mean(net(x).detach().numpy() ** 4))", "torch.mean(net(x) ** 4)"),
     )
     silent = (
@@ -111,9 +141,10 @@ class ArrayMayBeConstant(Seen):
             "torch.mean(one ** 2) + two.abs().sum()",
         ),
         Example(EXPERTS, SHARE, "    share = gate(x).softmax(1)\n"),
+        Example(ATTENTION, SHARES, "    share = near(x).softmax(1)\n"),
     )
 
     def find(self, evidence: Evidence) -> Finding | None:
         ruled_out = Refused.UPDATE in evidence.case.pool.letters.contradicted
-        found = (fact for fact in evidence.letter.seen(self.fact) if fact.subject or not ruled_out)
+        found = (fact for fact in evidence.letter.seen(self.fact) if not (fact.subject and ruled_out))
         return next((self.found(fact.stack) for fact in found), None)
