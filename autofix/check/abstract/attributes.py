@@ -160,6 +160,7 @@ class Attributes(Player):
                 self.require(receiver, value, node)
             case Tensor() if name == "grad":
                 receiver.grad = not (isinstance(value, Const) and value.value is None)
+                receiver.derived = receiver.derived or receiver.grad  # what is put there may have a graph
             case Opaque():
                 self.keep(value, node, "attribute")
                 receiver.attributes[name] = value
