@@ -12,7 +12,6 @@ from .. import wire
 from ..engine import graph
 from ..engine.operators import Functions
 from ..engine.quiet import quiet
-from ..engine.remembered import Remembered
 from ..engine.taps import Call, Listener
 from ..program.frames import Frames, Raw
 
@@ -46,8 +45,6 @@ class Comparisons(Functions, Listener):
         self._seen: dict[Raw, list[int]] = {}
         self._held: dict[Raw, set[int]] = {}
         """Of each place, what of that it holds against something newer."""
-        self._cut = Remembered[int]()
-        """The version of each tensor's memory when it was cut."""
         self._comparing: set[int] = set()
         """The ages of what was made by that."""
         self._elsewhere: set[int] = set()
@@ -61,8 +58,6 @@ class Comparisons(Functions, Listener):
             of_log = func is _OF_LOG and not (kwargs or {}).get("log_target")
             older = bool(self._look(*args[:_BOTH], of_log=of_log))
         result = func(*args, **(kwargs or {}))
-        if getattr(func, "__name__", "") == "detach":
-            self._cut.keep(result, result._version)
         if older and (node := graph.made_by(result)) is not None:
             self._comparing.add(node._sequence_nr())
         return result
@@ -86,8 +81,6 @@ class Comparisons(Functions, Listener):
         with quiet():
             if one.shape != other.shape or not one.is_floating_point() or not 0 < one.numel() <= _LARGE:
                 return set()
-            if self._is_own_cut(one, other) or self._is_own_cut(other, one):
-                return set()
             here = self._frames.here()
             counts = self._seen.setdefault(here, [0, 0])
             if sum(counts) < _OFTEN and bool(one.any()):
@@ -95,10 +88,6 @@ class Comparisons(Functions, Listener):
             held = self._against_newer(one, other) if self._older else set[int]()
             self._held.setdefault(here, set()).update(held)
         return held
-
-    def _is_own_cut(self, one: torch.Tensor, other: torch.Tensor) -> bool:
-        """Whether one is the other without its graph, and nobody wrote it since: 0, but for the gradient."""
-        return self._cut.of(one) == other._version and one.data_ptr() == other.data_ptr()
 
     def _is_same(self, one: torch.Tensor, other: torch.Tensor) -> bool:
         if not self._rest:

@@ -6,8 +6,8 @@ The edit computes anew, after an update, what was made before it, and the code s
 before a step and after it, the values of a critic before an epoch and in it. Or several passes hold their parameters
 against what these were, and the edit keeps that under another name of the same memory, so that each step moves both
 (`start = [p.detach() for p in net.parameters()]`). In every pass of the edited run both sides are equal in all numbers;
-in the code they are not. Two sides that are equal in the code, too, are no such case, nor is what an edit adds to a
-value so that it passes a gradient on: `(out - out.detach()) / 2`.
+in the code they are not. Two sides that are equal in the code, too, are no such case, nor is what an edit adds within a
+comparison so that a gradient is passed on: `(out - out.detach()) / 2`.
 
 ## Why it matters
 
@@ -16,6 +16,8 @@ shows: there the two are equal in any case. The old value was meant: cut it wher
 """
 
 from __future__ import annotations
+
+from collections import Counter
 
 from autofix.core.model import Effect, Finding
 from autofix.verdict.evidence import Evidence
@@ -62,6 +64,7 @@ for _ in range(4):
         optimizer.step()
 """
 ITS_PART = "out - mean", "out - (mean.detach() + (out - out.detach()) / 2)"
+SINCE = "(before - (model(x) - 1).square())"
 ANEW = ("    loss = (judge", "    before = (model(x) - 1).square()\n    loss = (judge")
 
 
@@ -71,13 +74,18 @@ class ComparesNewWithNew(Property):
     runs = ("edited_compared", "comparisons_moving", "letter")
     last = True
     raises = (
-        Example(PROGRESS.replace("LEFT", "(before - (model(x) - 1).square())"), *ANEW),
+        Example(PROGRESS.replace("LEFT", SINCE), *ANEW),
         Example(ANCHORED, "p * 1", "p.detach()"),
     )
     silent = (
         Example(PROGRESS.replace("LEFT", "(before - 2 * (model(x) - 1).square())"), *ANEW),
         Example(ANCHORED, "p * 1", "p.detach().clone()"),
         Example(AMONG, *ITS_PART),
+        Example(
+            PROGRESS.replace("LEFT", SINCE),
+            "    optimizer.step()\n",
+            "    optimizer.step()\n    before = before.detach()\n",
+        ),
     )
 
     def find(self, evidence: Evidence) -> Finding | None:
@@ -88,7 +96,8 @@ class ComparesNewWithNew(Property):
         same = [one for one in edited.compared if one.same >= _TWICE and not one.other]
         letter = evidence.comparisons_moving if same else edited  # the dearer one only where there is something to ask
         known, here = ({one.site for one in run.compared} for run in (letter, edited))
-        differ = {one.site for one in letter.compared if one.other >= _TWICE}
+        was, now = (Counter(one.site for one in run.compared if one.other >= _TWICE) for run in (letter, edited))
+        gone = sum(count for site, count in was.items() if site not in here)
         # The code's two sides differ at this place, or, where the edit wrote it, at one that the edit has not.
-        found = (one for one in same if (one.site in differ if one.site in known else differ - here))
+        found = (one for one in same if (was[one.site] if one.site in known else gone) > now[one.site])
         return next((self.found(one.stack) for one in found), None)
