@@ -27,7 +27,7 @@ from autofix.lsp import offers
 from autofix.lsp.documents import Columns, Desk, Document, EditorText, contents, touch
 from autofix.lsp.runs import RunQueue
 from autofix.probe import wire
-from autofix.render import OUTCOMES, Snapshot, catalogue, one_line, sentence
+from autofix.render import OUTCOMES, Snapshot, catalogue, one_line, sentence, words
 from autofix.render.snapshot import Place
 from autofix.search import registry
 from autofix.syntax.source import SourceError
@@ -309,8 +309,7 @@ class EditorSession(LanguageServer):
 
     async def _agreed(self, fix: Fix) -> bool:
         yes = types.MessageActionItem("Apply all the same")
-        effect = one_line(fix.verdict.summary or fix.verdict.effect)
-        asked = types.ShowMessageRequestParams(types.MessageType.Warning, f"Not safe: {effect}", [yes])
+        asked = types.ShowMessageRequestParams(types.MessageType.Warning, f"Not safe: {words.effect(fix)}", [yes])
         answer = await self.window_show_message_request_async(asked)
         return answer is not None and answer.title == yes.title
 

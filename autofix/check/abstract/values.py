@@ -124,7 +124,7 @@ class Tensor(Value):
     grad: bool = False
     """Whether a backward has reached it."""
     derived: bool = False
-    """Whether its gradient has a graph itself."""
+    """Whether its gradient may have a graph itself."""
     parameter: bool = False
     """Whether it is an `nn.Parameter`."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from types import FrameType
@@ -68,12 +68,13 @@ class Names:
         if self._looks < _LOOKS or self._searches >= _LOOKS or all(map(self._names.of, tensors)):
             return
         self._searches += 1
-        taken = Counter(str(self._names.of(tensor)).partition(" ")[0] for tensor in self._names)
+        taken = set(map(self._names.of, self._names))
         wanted = {id(tensor) for tensor in tensors if self._names.of(tensor) is None}
         for name, tensor in self._tensors(self._scopes(frame or sys._getframe(1))):
             if id(tensor) in wanted:
-                taken[name] += 1
-                self._names.keep(tensor, f"{name} ({taken[name]})" if taken[name] > 1 else name)
+                free = next(one for one in (name, *(f"{name} ({n})" for n in range(2, _ITEMS))) if one not in taken)
+                taken.add(free)
+                self._names.keep(tensor, free)
 
     def results(self) -> dict[Any, torch.Tensor]:
         """What the user's variables hold now of results of operations, by the nodes of these."""

@@ -23,8 +23,6 @@ _NUMBERS = 1 << 25
 """Of one tensor, as many numbers are looked at in all: 32 values of a million weights."""
 _MOST = 1 << 27
 """Numbers of other state that are looked at in all: enough for a large model over some passes."""
-_LAYERS = torch.nn.TransformerEncoderLayer.__module__
-"""Whose layers have a fast path for evaluation without gradient (`torch._transformer_encoder_layer_fwd`)."""
 
 
 @dataclass(slots=True)
@@ -110,8 +108,8 @@ class Courses(Listener):
             course.stepped = course.now if course.is_stepped(course.now) else course.stepped
 
     def _called(self, module: torch.nn.Module, _inputs: object) -> None:
-        # A layer of torch's reads, on its fast path, what is inside it without calling that.
-        inside = [*module.modules()] if type(module).__module__ == _LAYERS else [module]
+        # Its fast path for evaluation (torch._transformer_encoder_layer_fwd) reads what is inside it and calls none.
+        inside = [*module.modules()] if isinstance(module, torch.nn.TransformerEncoderLayer) else [module]
         if held := [tensor for one in inside for held in (one._parameters, one._buffers) for tensor in held.values()]:
             with torch._C.DisableTorchFunction():
                 self.look(held, kept=True)
