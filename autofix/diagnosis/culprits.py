@@ -63,7 +63,8 @@ def _merged(found: Iterable[Culprit]) -> list[Culprit]:
         if not one.aside and one.role not in {known.role, *known.also}:
             first, second = sorted((known, one), key=lambda each: _WEIGHT.index(each.role))
             also = tuple(dict.fromkeys((*first.also, second.role, *second.also)))
-            places[place] = replace(first, note=first.note or second.note, also=also)
+            note = first.note or second.note * (second.role != "called")  # which names the function, no variable
+            places[place] = replace(first, note=note, also=also)
     return list(places.values())
 
 
@@ -159,14 +160,21 @@ class _Story:
             mine = [frame for frame in stack if frame not in self._failure.stack]
             yield Culprit(role, mine[0] if mine else stack[0])
             theirs = [frame for frame in self._failure.stack if frame not in stack]
-            yield from (Culprit("called", frame) for frame in theirs[:1])
+            yield from (Culprit("called", frame, self._callee(frame)) for frame in theirs[:1])
         else:
             yield from (Culprit(role, frame) for frame in stack[:1])
 
     def _called(self, stack: wire.Stack) -> Iterator[Culprit]:
         """The callers of what failed; that the script calls its main function explains nothing."""
         for number, frame in enumerate(stack[: _OUTER + 1]):
-            yield Culprit("called", frame, aside=number > 0 or frame.function == "<module>")
+            aside = number > 0 or frame.function == "<module>"
+            yield Culprit("called", frame, self._callee(frame), aside=aside)
+
+    def _callee(self, frame: wire.Frame) -> str:
+        """The function that a frame on the way to the failure calls; '' for one that has no name."""
+        stack = self._failure.stack
+        inner = stack[stack.index(frame) - 1].function
+        return "" if inner.startswith("<") else inner
 
 
 def _by_helper(stack: wire.Stack, failed: wire.Stack) -> bool:

@@ -146,9 +146,9 @@ class Rounds:
         more = f"{left} more edit{'s were' if left != 1 else ' was'}" if left else "edits built upon others were"
         why = "no edit can be compared in this time; a larger --budget goes on for longer"
         if not none:
-            where = "beside an edit that gets past the failure" if runs else "while no edit gets past the failure"
+            where = "once an edit gets past the failure" if runs else "while no edit gets past the failure"
             why = (
-                f"the repair had used {pool.computed:.0f} s of processor time, of at most {most:.0f} s {where}; "
+                f"its runs took {pool.computed:.0f} s of processor time, and may take {most:.0f} s {where}; "
                 f"--budget {pool.larger_budget} allows twice as much"
             )
         self.untried = self.untried or f"{more} not tried: {why}"

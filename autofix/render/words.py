@@ -31,12 +31,13 @@ ROLES = {
     "asleep": "something is made of them meanwhile, which has no graph",
     "on": "they are switched on again here",
     "given": "this gives fewer gradients than its forward takes arguments",
-    "called": "it is called from here",
+    "called": "{} is called from here",
     "used": "the failing backward goes through here",
     "failed": "it fails here",
 }
 """What a line does; `{}` are the variables that it does it to."""
 _UNNAMED = {"made": "the tensor", "shared": "the tensor", "carried": "a variable", "stored": "this", "cut": "the loss"}
+_UNNAMED |= {"called": "it"}
 _NAMELESS = ("failed", "stepped")
 """Roles whose line shows all that there is to name."""
 _TOGETHER = {

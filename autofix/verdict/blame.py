@@ -10,6 +10,7 @@ from pathlib import Path
 
 from autofix.core.model import Change, Target
 from autofix.experiments.compare import cuts_the_graph, first_departing
+from autofix.experiments.reordered import in_order
 from autofix.probe import wire
 from autofix.syntax.calls import name_of
 from autofix.syntax.source import Source, SourceError
@@ -44,15 +45,23 @@ def _value(change: Change, reference: wire.Trace, candidate: wire.Trace) -> str:
     departing = first_departing(reference, candidate)
     if departing is None or departing[2] != change.step:
         return ""
-    was, now = (step.losses for step in departing[:2])
+    optimizer, number = departing[0].optimizer, departing[2]
+    was, now = (_losses(trace, optimizer, number) for trace in (reference, in_order(reference, candidate)))
     if len(was) != len(now):
-        went = f"{len(now)} loss{'es' * (len(now) != 1)} went backward"
-        return f"{went} between that step and the one before it, instead of {len(was)}"
+        since = "since the step before it of the same optimizer" if number else "before it"
+        return f"{len(now)} loss{'es' * (len(now) != 1)} went backward {since}, in the code {len(was)}"
     pairs = ((f"{one:.4g}", f"{other:.4g}") for one, other in zip(was, now, strict=True))
     other = next((f"its loss is {b} there instead of {a}" for a, b in pairs if a != b), "")
     return other or "its loss is the same number, but its gradient takes another way" * cuts_the_graph(
         reference, candidate
     )
+
+
+def _losses(trace: wire.Trace, optimizer: int, number: int) -> list[float]:
+    """The losses of a step, and of those that other optimizers made since the step of its own before."""
+    steps = trace.steps or trace.leaves
+    mine = [at for at, step in enumerate(steps) if step.optimizer == optimizer][: number + 1]
+    return [loss for step in steps[mine[-2] + 1 if number else 0 : mine[-1] + 1] for loss in step.losses]
 
 
 def _senders(parameter: str, trace: wire.Trace) -> dict[str, wire.Stack]:
