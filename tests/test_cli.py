@@ -349,6 +349,22 @@ def test_defaults_come_from_the_nearest_pyproject(fake: Pipeline, tmp_path: Path
     assert (fake.target.passes, fake.target.memory_limit, fake.rules) == (4, 2 << 30, ["AG201"])
 
 
+def test_a_repository_takes_no_settings_from_a_project_around_it(
+    fake: Pipeline, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "pyproject.toml").write_text("[tool.autofix]\npasses = 5\n")
+    inner = tmp_path / "other" / "scripts"
+    inner.mkdir(parents=True)
+    (inner / "train.py").write_text("")
+    monkeypatch.chdir(inner)
+    for made, passes in ((False, 5), (True, 3)):
+        if made:
+            (inner.parent / ".git").mkdir()
+        cli.main(["fix", "train.py"])
+        assert fake.target is not None
+        assert fake.target.passes == passes
+
+
 @pytest.mark.parametrize(
     "text",
     [

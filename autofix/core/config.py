@@ -74,8 +74,13 @@ def size(text: str) -> int:
 
 
 def nearest(start: Path) -> Path | None:
-    """The closest pyproject.toml, in `start` or a folder above it."""
-    return next((one for folder in (start, *start.parents) if (one := folder / "pyproject.toml").exists()), None)
+    """The closest pyproject.toml, in `start` or a folder above it, but none above the repository that it is in."""
+    for folder in (start, *start.parents):
+        if (path := folder / "pyproject.toml").exists():
+            return path
+        if (folder / ".git").exists():
+            break
+    return None
 
 
 def _defaults(start: Path) -> dict[str, Any]:
