@@ -572,6 +572,7 @@ class Compared:
     same: int
     other: int
     older: tuple[int, ...] = ()  # ages of what is older than its pass: one side is made of that alone, the other not
+    apart: int = 0  # how often the two were not the same, and one was made of something older
 
 
 @dataclass(frozen=True, slots=True)

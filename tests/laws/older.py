@@ -41,6 +41,12 @@ for _ in range(3):
     frozenset({"constant", "without gradient", "cut in each pass"}),
 )
 RIGHT = tuple(KEPT.right)
+BEGUN = KEPT.mutated(
+    "the first round is held against data",
+    ("\n\nfor _ in range(3):\n    former = give()\n", "\n\nformer = torch.rand(3, 4)\nfor _ in range(3):\n"),
+    ("        both.step()\n", "        both.step()\n    former = give()\n"),
+    right=RIGHT,
+)
 STREAM = """\
 import random
 
@@ -90,6 +96,8 @@ def replayed(
 
 PROGRAMS = (
     KEPT,
+    BEGUN,
+    BEGUN.mutated("data first, then what is given for other inputs", ("(now - former)", "(net(old + 0.1) - former)")),
     replayed("answers that are kept with their inputs are held against new ones in other batches", known=True),
     replayed("answers are held against new ones by a ratio", "(new / said).clamp(-2, 2).square().mean()", known=True),
     replayed("a distillation", "F.kl_div(new.log_softmax(1), said.softmax(1), reduction='sum')", known=True),

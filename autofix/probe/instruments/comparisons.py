@@ -44,7 +44,8 @@ class Comparisons(Functions, Listener):
         self._older = frozenset(older)
         self._seen: dict[Raw, list[int]] = {}
         self._held: dict[Raw, set[int]] = {}
-        """Of each place, what of that it holds against something newer."""
+        """Of each place, what of that it holds against something newer; and how often the two were not the same."""
+        self._apart: dict[Raw, int] = {}
         self._comparing: set[int] = set()
         """The ages of what was made by that."""
         self._elsewhere: set[int] = set()
@@ -83,9 +84,11 @@ class Comparisons(Functions, Listener):
                 return set()
             here = self._frames.here()
             counts = self._seen.setdefault(here, [0, 0])
-            if sum(counts) < _OFTEN and bool(one.any()):
-                counts[not self._is_same(one.exp() if of_log else one, other.to(one.dtype))] += 1
             held = self._against_newer(one, other) if self._older else set[int]()
+            if sum(counts) < _OFTEN and bool(one.any()):
+                differs = not self._is_same(one.exp() if of_log else one, other.to(one.dtype))
+                counts[differs] += 1
+                self._apart[here] = self._apart.get(here, 0) + (differs and bool(held))
             self._held.setdefault(here, set()).update(held)
         return held
 
@@ -114,5 +117,11 @@ class Comparisons(Functions, Listener):
         for raw, (same, other) in self._seen.items():
             stack, held = self._frames.resolve(raw), self._held.get(raw, set()) - self._elsewhere
             had = found.get(stack, wire.Compared(self._frames.site(raw), stack, 0, 0))
-            found[stack] = replace(had, same=had.same + same, other=had.other + other, older=(*had.older, *held))
+            found[stack] = replace(
+                had,
+                same=had.same + same,
+                other=had.other + other,
+                older=(*had.older, *held),
+                apart=had.apart + self._apart.get(raw, 0),
+            )
         return {"compared": tuple(found.values())}

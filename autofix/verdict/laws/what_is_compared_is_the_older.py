@@ -11,7 +11,8 @@ The code as written breaks that where a graph is kept with the older value: its 
 which are no more, and take away what the newer side is sent. The reading that keeps the law has a constant there.
 
 That both are computed in the same way is seen by a run in which parameters stay where they are: both sides are then
-equal in all numbers but for rounding, in every pass, though each has a graph of its own.
+equal in all numbers but for rounding, in every pass, though each has a graph of its own. A pass in which the older
+side has no graph, such as the first, which is given data, says nothing.
 
 ## Where it is silent
 
@@ -63,7 +64,7 @@ def _constant(runs: Runs) -> tuple[Reading, wire.Stack] | None:
         return None
     compared = [one for one in runs.comparisons_at_rest.compared if one.older]
     known = {age for one in compared for age in one.older}
-    if not all(one.same >= PASSES and not one.other for one in compared) or not shared <= known:
+    if not all(one.same >= PASSES and not one.apart for one in compared) or not shared <= known:
         return None
     # Where all that passes take of earlier ones is so compared, it may also be what the pass just before has made.
     reading = replace(runs.code, constant=shared == older or not older <= known)

@@ -22,7 +22,9 @@ This is not said
 - of a difference or a cosine both of whose sides are made alike: two views of one network, neighbouring frames, two
   towers of one optimizer. Such sides are mostly trained both;
 - where the forward itself wrote what backward needs, and other than the target needs it, too: such a failure says
-  nothing of the target.
+  nothing of the target;
+- where the edit cuts the graph that failed, between passes or between losses. Then no other backward goes through that
+  of the target, and what a loss trains in a graph of its own is what the code says.
 
 ## Why it matters
 
@@ -35,7 +37,7 @@ constant in seven of nine, and in two nobody could say; in none was it to be tra
 
 from __future__ import annotations
 
-from autofix.core.model import Finding
+from autofix.core.model import Effect, Finding
 from autofix.verdict import aims
 from autofix.verdict.evidence import Evidence
 from autofix.verdict.left_open.aims import trained
@@ -131,6 +133,33 @@ TEMPORAL = BOOTSTRAPPED.replace("TOWARDS", "reward + 0.9 * later")
 NEAR = BOOTSTRAPPED.replace("TOWARDS", "later")
 FIRST_KEPT = ("mean().backward()", "mean().backward(retain_graph=True)")
 BY_HAND = SKILLS.replace("LOSS", "(value(seen) - reward).square().mean()")
+FOLLOWED = """\
+encoder, head = nn.Linear(4, 3), nn.Linear(3, 1)
+optimizer = torch.optim.SGD([*encoder.parameters(), *head.parameters()], lr=0.1)
+kept = torch.zeros(3)
+for _ in range(5):
+    seen = encoder(torch.randn(6, 4)).tanh()
+    before, mean = kept, seen.mean(0)
+    kept = 0.7 * kept.detach() + 0.3 * mean
+    loss = head(seen + before).square().mean() + (mean - kept).square().sum()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+ERROR = """\
+actor, critic = nn.Linear(4, 2), nn.Sequential(nn.Linear(4, 6), nn.Tanh(), nn.Linear(6, 1))
+of_actor, of_critic = (torch.optim.SGD(one.parameters(), lr=0.05) for one in (actor, critic))
+for _ in range(5):
+    state, then, reward = torch.randn(6, 4), torch.randn(6, 4), torch.randn(6, 1)
+    error = reward + 0.9 * critic(then) - critic(state)
+    of_critic.zero_grad()
+    error.square().mean().backward()
+    loss = -(actor(state).log_softmax(1)[:, :1] * error).mean()
+    of_actor.zero_grad()
+    loss.backward()
+    of_actor.step()
+    of_critic.step()
+"""
 
 
 class LossTrainsItsTarget(Property):
@@ -161,8 +190,13 @@ class LossTrainsItsTarget(Property):
         Example(DECODED, *FIRST_KEPT),
         Example(TOWERS, *FIRST_KEPT),
         Example(NEAR, *FIRST_KEPT),
+        Example(FOLLOWED, "before, mean = kept", "before, mean = kept.detach()"),
+        Example(ERROR, "[:, :1] * error", "[:, :1] * error.detach()"),
     )
 
     def find(self, evidence: Evidence) -> Finding | None:
+        reading = evidence.assessment.reading
+        if evidence.assessment.effect is Effect.TRUNCATED or (reading and (reading.apart or reading.targets)):
+            return None
         fact = trained(evidence, evidence.assessment, aims.TARGET)
         return None if fact is None else self.found(fact.stack)
