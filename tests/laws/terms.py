@@ -196,7 +196,41 @@ for _ in range(5):
     },
     frozenset({"anew"}),
 )
+PAIRS = Program(
+    "each batch makes a term of what was made once in its epoch",
+    """\
+table, lean, head = nn.Parameter(torch.randn(8, 3)), torch.rand(8, 8).softmax(1), Net(3, 1)
+both = [torch.optim.SGD([table], lr=0.05), torch.optim.SGD(head.parameters(), lr=0.05)]
+for _ in range(2):
+    given = (lean @ table).tanh()
+    for _ in range(3):
+        one, other = torch.randint(8, (2, 5))
+        loss = F.softplus(-(given[one] * given[other]).sum(1)).mean()
+        loss = loss + 0.1 * table[one].square().mean() + 0.1 * head(table[one].detach()).square().mean()
+        for optimizer in both:
+            optimizer.zero_grad()
+        loss.backward()
+        for optimizer in both:
+            optimizer.step()
+""",
+    {
+        "anew": (("        one,", "        given = (lean @ table).tanh()\n        one,"),),
+        "keep": (("loss.backward()", "loss.backward(retain_graph=True)"),),
+        "constant": (("tanh()\n", "tanh().detach()\n"),),
+        "cut": (("        loss.backward()", "        loss.backward()\n        given = given.detach()"),),
+    },
+    frozenset({"anew"}),
+)
 PROGRAMS = (
+    PAIRS,
+    PAIRS.mutated(
+        "what was made once is held against what is newer", ("(given[one] * given[other])", "(given[one] - table[one])")
+    ),
+    PAIRS.mutated(
+        "the term is the difference of two numbers, one of what is newer",
+        ("F.softplus(-(given[one] * given[other]).sum(1)).mean()", "given[one].exp().mean() - table[one].exp().mean()"),
+    ),
+    PAIRS.mutated("the term trains what steps behind it, too", ("(given[one] *", "(head(given[one]) *")),
     REUSED,
     REUSED.mutated(
         "both are cleared first",

@@ -17,6 +17,7 @@ from ..engine.sums import addends
 from ..engine.taps import Call, Listener
 from ..program.frames import Frames, Raw
 from .averages import Averages
+from .bare_terms import BareTerms
 from .late_terms import LateTerms
 from .own_output import OwnOutput
 from .replayed import Replayed
@@ -35,7 +36,8 @@ class Carried(Listener):
     holds the sites with a pass that reached only nodes older than the pass before: not a state that each pass hands
     to the next, but something made once, for several passes. `alone` says that these passes had no leaf but in
     there, `added` that it was an addend of all their losses, `anew` that each of them applies its parameters anew,
-    in the same way; `shared` are the ages of its outermost nodes. `again` says that it was made more than once,
+    in the same way; `left_over` that it was such an addend, and that more passes made their own, for themselves alone;
+    `shared` are the ages of its outermost nodes. `again` says that it was made more than once,
     each time between other steps; where the data are known, not of the same data one after the other. As far as
     somebody watches for `sources`, `fed` says that data went into it, `drawn` that some pass uses what was drawn
     from it, or that it evaluates, and `collected` that it is data itself: it is applied anew, and all these passes
@@ -56,6 +58,8 @@ class Carried(Listener):
         self._sources = sources
         self.alone = self.added = True
         self.fed = False
+        self._own_alone = 0
+        """How many passes took nothing of an earlier one, and nothing was taken of them."""
         self._anew = True
         self._drawn = False
         self._stepped: list[int] = []
@@ -84,6 +88,7 @@ class Carried(Listener):
         self.carried = False
         self.reused: dict[Raw, None] = {}
         self._targets, self._averages, self._late = Targets(frames, names), Averages(), LateTerms(frames)
+        self._bare = BareTerms()
         self._own = OwnOutput(frames, sources) if sources is not None else None
         self._replayed = Replayed(frames, sources) if sources is not None else None
 
@@ -93,7 +98,8 @@ class Carried(Listener):
             "carried": self.carried, "reused": tuple(map(self._frames.resolve, self.reused)), "alone": self.alone,
             "fed": self.fed, "collected": self.collected, "anew": self._anew, "added": self.added,
             "again": self._made_again(), "drawn": self._drawn,
-            "begun": self._passes_since_begun(),
+            "begun": self._passes_since_begun(), "left_over": self._is_left_over(),
+            "bare": self._bare.told(),
             "shared": tuple(sorted(self.shared)),
             "facts": (
                 *self._targets.told(), *self._late.told(), *(self._own.told() if self._own is not None else ()),
@@ -104,6 +110,7 @@ class Carried(Listener):
         }  # fmt: skip
 
     def backward(self, call: Call) -> None:
+        self._bare.begin()
         began = self._began.setdefault(call.stack, [])
         steps, age = self._ended.get(call.stack, (self.steps, 0))
         if steps < self.steps:
@@ -123,6 +130,7 @@ class Carried(Listener):
             self._own.watch(call, old, fresh)
         self._passes[call.stack] += 1
         if not old:
+            self._own_alone += call.stack in self._begun
             self._begun[call.stack] = self._passes[call.stack], graph.ages(fresh)
             return
         self.carried = True
@@ -140,6 +148,7 @@ class Carried(Listener):
             self._makings.append({bisect.bisect(self._stepped, age) for age in ages})
             self.alone = self.alone and not leaves
             self.added = self.added and set(old) <= set(addends(call.roots, recent))
+            self._bare.watch(call, old, mark)
             shared = list(graph.walk_nodes(old)) if self._anew or self._sources is not None else []
             self._anew = self._anew and set(graph.applied(shared)) <= set(graph.applied(fresh))
             if self._sources is not None:
@@ -223,6 +232,10 @@ class Carried(Listener):
         found = [(count, count - number + 1) for count, number in known]
         return max((since if 2 * since <= count else int(since == 1) for count, since in found), default=0)
 
+    def _is_left_over(self) -> bool:
+        """Whether what is shared is a term that a pass leaves to the next where that does not make its own."""
+        return self.added and self._own_alone > len(set(map(max, self._makings)))
+
     @property
     def collected(self) -> bool:
         """Whether all that passes took from earlier ones is data; of what only the last pass took, nobody knows yet."""
@@ -237,6 +250,7 @@ class Carried(Listener):
     def step_done(self, index: int, optimizer: torch.optim.Optimizer) -> None:
         self.steps += 1
         self._stepped.append(graph.now())
+        self._bare.step(optimizer)
 
     def wrote(self, key: int) -> None:
         """A storage was written: where it is a leaf's, this is a step made by hand."""

@@ -4,7 +4,9 @@
 
 An addend of a loss that was made once, of owned parameters alone, would train in the first pass that uses it and in
 none of the later ones, if it were cut: a penalty over all weights that is built before the loop. It is to be computed
-anew.
+anew. So is what passes share where each of them makes a term of that alone: the embeddings of a graph, of which each
+batch scores other pairs, or the picture that a generator's several steps all judge anew. The term may lead elsewhere,
+too, but by nothing else to what the optimizers behind it own.
 
 The code as written breaks the law where it subtracts from a tensor what was taken of the same memory before it was
 written (`before = self.memory`, then `self.memory[i] = …`), so that the difference is always 0. The reading that keeps
@@ -12,9 +14,11 @@ the law writes to a copy, and leaves what it held to who took it before.
 
 ## Where it is silent
 
-Where data went into the addend, or parameters that no optimizer owns; where it is no addend, but a factor or an input;
-and of a graph that each pass makes from that of the one before, as a running average of the loss. Of a difference:
-where it is still 0 if writes go to a copy, as that of a tensor with its own `detach()`, and where it has a gradient.
+Where data went into an addend that was made once, or parameters that no optimizer owns; where it is no addend, but a
+factor or an input to something that learns beside it; where some of what is shared is held against what is newer, as
+the logarithms of two densities are; and of a graph that each pass makes from that of the one before, as a running
+average of the loss. Of a difference: where it is still 0 if writes go to a copy, as that of a tensor with its own
+`detach()`, and where it has a gradient.
 """
 
 from __future__ import annotations
@@ -53,10 +57,19 @@ class EveryTermCounts(KeptByChange):
     def says(self, runs: Runs, reading: Reading) -> Ruling:
         if (ruling := super().says(runs, reading)) is not SILENT:
             return ruling
-        reused = (reading.truncated or reading.constant) and runs.letter.reused and runs.letter.added
-        if not reused or runs.sourced.fed:
+        if not ((reading.truncated or reading.constant) and runs.letter.reused):
+            return SILENT
+        if runs.letter.bare and not _is_compared(runs):
+            return Ruling(Word.BROKEN, "a term that later passes make would train nothing that they step on")
+        if not runs.letter.added or runs.sourced.fed:
             return SILENT
         return Ruling(Word.BROKEN, "a term of the loss would train in the first pass alone, or in none")
+
+
+def _is_compared(runs: Runs) -> bool:
+    """Whether something of what passes share is held against what is newer, or nobody can tell."""
+    resting = runs.comparisons_at_rest
+    return bool(comparable(resting)) or any(one.older for one in resting.compared)
 
 
 def _differences(run: wire.Trace) -> list[wire.Fact]:

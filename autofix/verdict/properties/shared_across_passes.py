@@ -5,7 +5,8 @@
 Several passes use a value that was made once, before them, and the edit cuts it from its graph or computes it anew in
 each pass. Examples are two heads that take turns on one trunk, and several epochs of PPO on what was collected once. A
 state that each pass hands to the next, or keeps for a later one, is different and may be cut: the same lines make it
-anew in each pass, from what they made before.
+anew in each pass, from what they made before. So is a term of the loss that is left over where a pass does not make
+its own, as most do: an image without objects has no loss for boxes.
 
 ## Why it matters
 
@@ -140,6 +141,21 @@ ONE_EACH = BOOSTED.replace(
     "    for epoch", "    optimizer = torch.optim.SGD(learner.parameters(), lr=0.05)\n    for epoch"
 )
 ALL_ANEW = "(total +", "(sum(one(x) for one in learners[:stage]) +"
+BOXED = """\
+trunk, kind, box = nn.Linear(4, 5), nn.Linear(5, 3), nn.Linear(5, 2)
+optimizer = torch.optim.SGD([p for one in (trunk, kind, box) for p in one.parameters()], lr=0.1)
+losses = {}
+for labels in ([1, 0], [2, 2], [0, 0], [1, 1], [0, 2], [0, 0], [0, 0], [2, 0]):
+    labels, seen = torch.tensor(labels), trunk(torch.randn(2, 4)).tanh()
+    losses["kind"], held = F.cross_entropy(kind(seen), labels), labels > 0
+    if held.any():
+        losses["box"] = box(seen[held]).square().mean()
+    optimizer.zero_grad()
+    sum(losses.values()).backward()
+    optimizer.step()
+"""
+AT_TIMES = BOXED.replace("held.any()", "labels[0] == 2")
+EMPTIED = "    if ", "    losses.pop('box', None)\n    if "
 MIXED = "mixed = mix(given).softmax(1)\nfor step in range(6):\n"
 MIXED_ANEW = "for step in range(6):\n    mixed = mix(given).softmax(1)\n"
 
@@ -157,6 +173,7 @@ class SharedAcrossPasses(Property):
         Example(PAIRED, *SHOWN_ANEW),
         Example(BOOSTED, *ALL_ANEW),
         Example(INDEXED, *SHOWN_ANEW),
+        Example(AT_TIMES, *EMPTIED),
     )
     silent = (
         Example(HANDED_ON, "torch.randn(5, 3), hidden)", "torch.randn(5, 3), hidden.detach())"),
@@ -168,6 +185,7 @@ class SharedAcrossPasses(Property):
         Example(ONE_EACH, *ALL_ANEW),
         Example(INDEXED.replace("    shown =", "    picture = picture.roll(1, 0)\n    shown ="), *SHOWN_ANEW),
         Example(INDEXED.replace("decoder(shown)", "shown[:, :3]"), "= shown[:, :3]", "= seen(picture)[:, :3]"),
+        Example(BOXED, *EMPTIED),
     )
 
     def find(self, evidence: Evidence) -> Finding | None:
@@ -181,6 +199,6 @@ class SharedAcrossPasses(Property):
                 return None
             return self.found(place, subject="the edit computes it anew in each, and it may be meant as a constant")
         # Two passes that share it look like two that hand it on, but it was made in the first alone.
-        if not letter.reused and evidence.trace.remade:
+        if letter.left_over or (not letter.reused and evidence.trace.remade):
             return None
         return self.found(place, subject="with the edit the later ones send no gradient to it")
