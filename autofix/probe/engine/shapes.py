@@ -25,19 +25,23 @@ class Shapes:
         """Count, for each optimizer, the kinds of nodes through which `call` leads to its parameters.
 
         Nodes that do the same to the same of its parameters count once: what is computed once and used twice is, where
-        an edit computes it at each use, as many operations and no others.
+        an edit computes it at each use, as many operations and no others. Of a call that is told its `inputs`, the
+        others get nothing.
         """
         owners = self._taps.owned
         if owners and all(self._told[i] == self._most for i in range(len(owners))):
             return
         forms: dict[Any, dict[int, int]] = {}
         known: dict[tuple[Any, ...], int] = {}
+        inputs = set(map(id, call.inputs)) if call.accumulate else set[int]()
         kinds: list[dict[int, str]] = [{} for _ in owners]
         for node in graph.children_first(call.roots):
             variable, name = graph.leaf(node), node.name()
             below = [led for child in graph.children(node) if (led := forms.get(child))]
             own: dict[int, tuple[Any, ...]]
-            if variable is not None:
+            if variable is not None and inputs and id(variable) not in inputs:
+                own = {}
+            elif variable is not None:
                 own = {i: (id(variable),) for i, parameters in enumerate(owners) if id(variable) in parameters}
             elif len(below) == 1:
                 own = {i: (name, form) for i, form in below[0].items()}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import copy
 
+from autofix.syntax.calls import name_of
 from autofix.syntax.modes import is_mode
 
 _EXACT = 1 << 53
@@ -49,7 +50,8 @@ class _Graph(_Copies):
     def visit_Call(self, node: ast.Call) -> ast.AST:
         shorter = super().visit_Call(node)
         if isinstance(shorter, ast.Call):
-            shorter.keywords = [word for word in shorter.keywords if word.arg not in GRAPH_WORDS]
+            unseen = GRAPH_WORDS | {"inputs"} if name_of(shorter) == "backward" else GRAPH_WORDS
+            shorter.keywords = [word for word in shorter.keywords if word.arg not in unseen]
             match shorter.func:
                 case ast.Name("float"):
                     return shorter.args[0] if shorter.args else shorter

@@ -285,6 +285,22 @@ for step in range(8):
 OF_CRITIC = TWO[TWO.index("    of_critic.step()") :]
 STEPS_ALWAYS = OF_CRITIC.replace("    of_critic.step()\n", "", 1) + "    of_critic.step()\n"
 STEPS_AT_TIMES = STEPS_ALWAYS.replace("    of_critic", "        of_critic")
+OWN_LOSS = TWO[TWO.index("    score.backward") :]
+FOR_ITS_OWN = "    score.backward(retain_graph=True, inputs=[*critic.parameters()])\n" + STEPS_ALWAYS
+WARMING = """\
+net, head = nn.Linear(3, 4), nn.Linear(4, 1)
+optimizer = torch.optim.SGD([*net.parameters(), *head.parameters()], lr=0.1)
+for step in range(8):
+    out = net(torch.randn(5, 3))
+    optimizer.zero_grad()
+    (head(out).square().mean() + out.square().mean()).backward()
+    (out.abs().mean() + head(out).mean() * float(step > 99)).backward()
+    optimizer.step()
+"""
+WARM = WARMING[WARMING.index("    (head") : WARMING.index("    optimizer.step")]
+OF_NET = WARM.replace(".backward()", ".backward(retain_graph=True)", 1).replace(
+    "backward()", "backward(inputs=[*net.parameters()])"
+)
 
 
 class PartNotNeeded(Property):
@@ -319,6 +335,7 @@ class PartNotNeeded(Property):
         Example(SAMPLED, MOVES, "        x.data -= 0.1 * slope\n"),
         Example(BOUNDED, BOUND, "    scale.data.mul_(0.9)\n    h = h.detach()\n"),
         Example(TWO, OF_CRITIC, STEPS_AT_TIMES),
+        Example(WARMING, WARM, OF_NET),
     )
     silent = (
         Example(CARRIED, ", h)", ", h.detach())"),
@@ -352,6 +369,7 @@ class PartNotNeeded(Property):
         Example(BOUNDED, BOUND, BOUND.replace("= h", "= h.detach()")),
         Example(STORED, STORES, "    kept = [*kept, out.detach()][-3:]\n"),
         Example(TWO, OF_CRITIC, STEPS_ALWAYS),
+        Example(TWO, OWN_LOSS, FOR_ITS_OWN),
         Example(
             TWO,
             OF_CRITIC.replace("step % 1 == 0", "critic.training"),
