@@ -132,8 +132,8 @@ def _of_file(path: Path, old: bytes, new: bytes, options: Collection[str]) -> It
             rest = _removed(mine, before) if needs or not other else None
             change = shape(was, now) if was and now else ""
             put = b"".join(before[mine.start : mine.stop]) if mine else b""
-            by_name = named(was, now, (item.node for item in fresh), last)
-            held = _held_alike(by_name, other, after) if by_name and other else b""
+            told = named(was, now, (item.node for item in fresh), last)
+            held = _held_alike(told, other, after) if told and other else b""
             adds = frozenset(names.binds(now) if now and not mine else ())
             reads = frozenset(names.reads(now) if now else ())
             yield Part(path, line, words, graph_only, without, rest, change, form, put, held, adds, reads)
@@ -341,18 +341,10 @@ def _held(new: Item, after: list[bytes]) -> bytes | None:
     return without if _tree(without) is not None else None
 
 
-_ALIKE_TEXT = (
-    "assert (lambda a, b: a is b or isinstance(a, list | tuple) and len(a) == len(b) and "
-    "all(map(lambda x, y: x is y, a, b)))({name}, {value})\n"
-)
-"""Holds two values to be the same object, or rows of the same objects. What can be read once only has no length."""
-
-
-def _held_alike(by_name: ast.Assign, other: Item, after: list[bytes]) -> bytes:
-    """The file where, before a statement, a name is held to be what its value gives there."""
+def _held_alike(alike: str, other: Item, after: list[bytes]) -> bytes:
+    """The file where, before a statement, a name is held to be what was read there."""
     indent = after[other.start][: other.node.col_offset]
-    told = _ALIKE_TEXT.format(name=ast.unparse(by_name.targets[0]), value=ast.unparse(by_name.value)).encode()
-    held = changed(after, [(other.start, other.start, [indent + told])])
+    held = changed(after, [(other.start, other.start, [indent + f"assert {alike}\n".encode()])])
     return held if indent.isspace() and _tree(held) is not None else b""
 
 

@@ -65,23 +65,48 @@ def follows(names: Mapping[str, str], old: ast.stmt | None, new: ast.stmt | None
     return exact(other) == exact(new)
 
 
-def named(
-    old: ast.stmt | None, new: ast.stmt | None, fresh: Iterable[ast.stmt], tree: ast.AST
-) -> ast.Assign | None:  # fmt: skip
-    """The new assignment of an edit by which a statement reads by a name what it computed itself before; None if none.
+_SAME = (
+    "(lambda a, b: a is b or isinstance(a, list | tuple) and len(a) == len(b) and "
+    "all(map(lambda x, y: x is y, a, b)))({name}, {value})"
+)
+"""Holds two values to be the same object, or rows of the same objects. What can be read once only has no length."""
+_PUT = "(lambda a, b: a.shape == b.shape and a.dtype == b.dtype)({name}, {value})"
+"""Holds what was just put into a place to be there as it was."""
 
-    `fresh` are the statements that only the new text has, which is `tree`. The name is bound once, in one function.
+
+def named(old: ast.stmt | None, new: ast.stmt | None, fresh: Iterable[ast.stmt], tree: ast.AST) -> str:
+    """What has to hold where a statement only reads by a name what it read or computed itself before; '' of any other.
+
+    `fresh` are the statements that only the new text has, which is `tree`. The name is bound once, in one function, to
+    what the statement computed; or the statement just before put it into the place that was read.
     """
     if old is None or new is None:
-        return None
+        return ""
     scope = _scope(tree, new)
     bound = _bound(scope)
+    before = _before(tree, new)
+
+    def reads(name: str, value: ast.expr) -> bool:
+        return exact(_Named(name, value).visit(copy.deepcopy(new))) == exact(old)
+
     for one in fresh:
         match one:
             case ast.Assign([ast.Name(name)], value) if bound[name] == 1 and _scope(tree, one) is scope:
-                if exact(_Named(name, value).visit(copy.deepcopy(new))) == exact(old):
-                    return one
-    return None
+                if reads(name, value):
+                    return _SAME.format(name=name, value=ast.unparse(value))
+    match before:
+        case ast.Assign([ast.Subscript() as place], ast.Name(name)):
+            if reads(name, ast.Subscript(place.value, place.slice, ast.Load())):
+                return _PUT.format(name=name, value=ast.unparse(place))
+    return ""
+
+
+def _before(tree: ast.AST, statement: ast.stmt) -> ast.stmt | None:
+    """The statement before one in its block."""
+    blocks = (block for node in ast.walk(tree) for _, block in ast.iter_fields(node) if isinstance(block, list))
+    beside = next((block for block in blocks if any(one is statement for one in block)), [])
+    at = next((at for at, one in enumerate(beside) if one is statement), 0)
+    return beside[at - 1] if at else None
 
 
 def _scope(tree: ast.AST, inner: ast.stmt) -> ast.AST:

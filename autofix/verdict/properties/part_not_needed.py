@@ -7,13 +7,14 @@ without that part the script gets past the failure too, and trains the same. Whe
 out, but not all of them together, they replace each other and count as needed. What is removed also counts as needed if
 the code as written trains otherwise without it: then the rest of the edit does instead what it did. A new condition
 that counts, and was true whenever it was asked, is not needed, nor is the move of a statement under one. A value that
-is chosen by a condition as the program chooses it itself, and a statement that reads by a new name the very object that
-it computed before, are no parts. A statement is brought back with what it needs, a write that torch may refuse also
-with gradients off, and a write that a cut took the place of (`h = h.detach()` for `h[done] = 0`) behind that cut. An
-argument that a call lost is given to it again; a new `where` is tried with either side alone, unless it fills in by the
-mask and with the value that an assignment did. What changes a statement in the same way as a part that is needed
-changes another, with other variables, is one with it; so is a new statement of the form of a needed one that shows
-where that one is left out, as `a.zero_grad()` beside `b.zero_grad()` where both optimizers have some of the parameters.
+is chosen by a condition as the program chooses it itself, a statement that reads by a new name the very object that it
+computed before, and one that reads by its name what was just put into the place that it read, are no parts. A statement
+is brought back with what it needs, a write that torch may refuse also with gradients off, and a write that a cut took
+the place of (`h = h.detach()` for `h[done] = 0`) behind that cut. An argument that a call lost is given to it again; a
+new `where` is tried with either side alone, unless it fills in by the mask and with the value that an assignment did.
+What changes a statement in the same way as a part that is needed changes another, with other variables, is one with it;
+so is a new statement of the form of a needed one that shows where that one is left out, as `a.zero_grad()` beside
+`b.zero_grad()` where both optimizers have some of the parameters.
 
 What moves (behind other statements, into a block, out of one) is put back. It is not needed where that does as well,
 and where the runs do not show what the moved statement does, or one that it passed: a clip that does not bind, a
@@ -285,6 +286,24 @@ for step in range(8):
 OF_CRITIC = TWO[TWO.index("    of_critic.step()") :]
 STEPS_ALWAYS = OF_CRITIC.replace("    of_critic.step()\n", "", 1) + "    of_critic.step()\n"
 STEPS_AT_TIMES = STEPS_ALWAYS.replace("    of_critic", "        of_critic")
+ACTIVE = """\
+cell, norm = nn.GRUCell(3, 4), nn.LayerNorm(4)
+optimizer = torch.optim.SGD([*cell.parameters(), *norm.parameters()], lr=0.1)
+for _ in range(6):
+    state, seen, loss = torch.zeros(5, 4), torch.randn(3, 5, 3), 0
+    for t, active in enumerate((5, 4, 2)):
+        state[:active] = cell(seen[t, :active], state[:active])
+        loss = loss + norm(state[:active])[:, 0].square().mean()
+    optimizer.zero_grad()
+    (loss + state.mean()).backward()
+    optimizer.step()
+"""
+WRITES = ACTIVE[ACTIVE.index("        state[:active]") : ACTIVE.index("    optimizer.zero")]
+BY_ROW = (
+    WRITES.replace("state[:active] = cell", "h = cell", 1)
+    .replace("norm(state[:active])", "norm(h)")
+    .replace("        loss", "        state = state.clone()\n        state[:active] = h\n        loss")
+)
 OWN_LOSS = TWO[TWO.index("    score.backward") :]
 FOR_ITS_OWN = "    score.backward(retain_graph=True, inputs=[*critic.parameters()])\n" + STEPS_ALWAYS
 WARMING = """\
@@ -336,6 +355,7 @@ class PartNotNeeded(Property):
         Example(BOUNDED, BOUND, "    scale.data.mul_(0.9)\n    h = h.detach()\n"),
         Example(TWO, OF_CRITIC, STEPS_AT_TIMES),
         Example(WARMING, WARM, OF_NET),
+        Example(ACTIVE, WRITES, BY_ROW.replace("norm(h)", "norm(h.clamp(-2, 2))")),
     )
     silent = (
         Example(CARRIED, ", h)", ", h.detach())"),
@@ -370,8 +390,9 @@ class PartNotNeeded(Property):
         Example(STORED, STORES, "    kept = [*kept, out.detach()][-3:]\n"),
         Example(TWO, OF_CRITIC, STEPS_ALWAYS),
         Example(TWO, OWN_LOSS, FOR_ITS_OWN),
+        Example(ACTIVE, WRITES, BY_ROW),
         Example(
-            TWO,
+            TWO.replace("step % 1 == 0", "critic.training"),
             OF_CRITIC.replace("step % 1 == 0", "critic.training"),
             STEPS_AT_TIMES.replace("step % 1 == 0", "critic.training"),
         ),
