@@ -83,6 +83,7 @@ list(map(torch.Tensor.zero_, [w]))
         if located and not _writes(located[0][1]):
             yield from self._activation(diagnosis, *located[0])
             return
+        leafless = diagnosis.cause is Cause.VIEW_MODIFIED
         for depth, (source, node) in enumerate(located):
             attempts: list[Callable[[Source, ast.AST], Iterator[Proposal]]] = [self._wrapped]
             if depth == 0:
@@ -94,7 +95,8 @@ list(map(torch.Tensor.zero_, [w]))
                     declined.append(error)
                     continue
                 for one in found:
-                    yield replace(one, rank=one.rank + 9 * depth)
+                    title = "Write under torch.no_grad()" if leafless and one.title == self.title else one.title
+                    yield replace(one, rank=one.rank + 9 * depth, title=title)
         yield from self._handed_over(located)
         if declined:
             raise declined[0]

@@ -3,7 +3,8 @@
 ## What it does
 Says the write out of place, `f += b` becomes `f = f + b`, where only the view is used from then on. Where the write
 must reach the tensor behind it (`for c in img: c.mul_(s)`), collects the results anew with `torch.stack` or
-`torch.cat`, or writes by index. A view that was taken under `no_grad` is taken outside of it.
+`torch.cat`, writes by index, or takes each part by an index of its own. A view that was taken under `no_grad` is taken
+outside of it.
 
 ## Why autograd fails
 `chunk`, `split`, `unbind` and iteration give several views from one call, and views taken under `no_grad` have no
@@ -30,6 +31,7 @@ from autofix.syntax.edits import (
     insert_after,
     insert_before,
     out_of_place,
+    replace,
     replace_statement,
     undecorate,
     unwrap,
@@ -40,6 +42,7 @@ from autofix.syntax.slices import Loop
 WHY = "{name} becomes a tensor of its own, which may change without the views beside it."
 WHY_ALL = "All parts are computed anew and put together, instead of being written through views."
 WHY_COPY = "The parts are copies, each of which may be written to."
+WHY_SINGLE = "Each part is a view that one call gave out alone: autograd can follow a write through it."
 WHY_VIEW = "The view has a graph, so that a write through it can be differentiated."
 
 
@@ -74,6 +77,25 @@ rows = w * 2
 +    rows[i] = row / scale
 rows.pow(2).sum().backward()
 print(w.grad.sum().item())
+! parts of parts
+w = torch.ones(3, 2, requires_grad=True)
+scores = w * 2
+-for place, row in enumerate(scores):
++for place in range(len(scores)):
++    row = scores[place]
+    row[place:] = -5.0
+scores.softmax(1).square().sum().backward()
+print(w.grad.sum().item())
+! a table that is filled through its columns
+w = torch.ones(3, 4, requires_grad=True)
+table = torch.zeros(3, 2)
+-columns = torch.split(table, 1, dim=1)
++columns = [table[:, i:i + 1] for i in range(0, table.size(1), 1)]
+for j, part in enumerate(w.split(2, 1)):
+    for k in range(3):
+        columns[j][k] = part[k].square().sum()
+table.exp().sum().backward()
+print(w.grad.sum().item())
 ! parts that a list holds
 w = torch.ones(2, 2, requires_grad=True)
 -parts = (w * 2).unbind()
@@ -105,6 +127,7 @@ getattr(first, "add_")(1)
             for form in (self._collected(*arguments), self._by_index(*arguments), self._listed(*arguments)):
                 with suppress(Declined):
                     yield from form
+        yield from self._singly(source, node, name, loop)
         with suppress(Declined):
             yield from self._copies(source, node, name)
             yield from self._viewed(source, node, name)
@@ -160,6 +183,23 @@ getattr(first, "add_")(1)
         edits += insert_after(source, loop.statement, [joined])
         yield self.propose(edits, WHY_ALL, title="Gather the parts and put them together", later=2)
 
+    def _singly(self, source: Source, node: ast.AST, name: str, loop: Loop | None) -> Iterator[Proposal]:
+        """Each part as a view of its own, through which autograd can follow a write: where they are taken apart."""
+        edits: list[Step] = []
+        for whole, element in _taken_apart(source, node, loop.base if loop is not None else name):
+            if parts := slices.singly(source, element):
+                edits += replace(source, whole, parts)
+        if loop is not None and not edits:
+            if loop.alone and loop.base not in names.bound_by(loop.statement.body):
+                index = loop.index or names.unused(source, "i", "j", "k", "index", "place")
+                edits += replace(source, loop.statement.target, index)
+                edits += replace(source, loop.statement.iter, f"range(len({loop.base}))")
+                edits += insert_before(source, loop.statement.body[0], [f"{name} = {loop.base}[{index}]"])
+            elif parts := slices.singly(source, loop.parts):
+                edits += replace(source, loop.parts, parts)
+        if edits:
+            yield self.propose(edits, WHY_SINGLE, title="Take each part by itself", later=3)
+
     def _stored(self, source: Source, loop: Loop, node: ast.AST, name: str, part: str) -> Iterator[Step]:
         """The writes to one variable out of place, and then its value into a part of the tensor."""
         group = [one for one in writes.neighbours(source, node) if writes.written(source, one) == name]
@@ -211,3 +251,17 @@ getattr(first, "add_")(1)
             if modes.switches_off(decorator):
                 edits = undecorate(source, decorator)
                 yield self.propose(edits, WHY_VIEW, title="Take the view with gradients", later=2)
+
+
+def _taken_apart(source: Source, node: ast.AST, path: str) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """What gives a variable parts of a tensor here, with what is taken apart: `x.unbind()`, the `x` of `list(x)`."""
+    for statement in names.assignments(source, path):
+        if source.function(statement) is not source.function(node):
+            continue
+        match statement:
+            case ast.Assign(value=ast.Call(func=ast.Name(id="list" | "tuple"), args=[held])):
+                yield statement.value, held
+            case ast.Assign(value=ast.Call() as call):
+                yield call, call
+            case ast.Assign(targets=[ast.Tuple() | ast.List()], value=ast.Name() | ast.Attribute() as held):
+                yield held, held
