@@ -3,7 +3,7 @@
 ## What it does
 Lets the input require a gradient where it is made, bound or handed in (`x.requires_grad_()`), so that what is computed
 from it knows it; where a loss is to be trained through the derivative, gives that a graph, too (`create_graph=True`).
-For a parameter that one loss does not use, asks for zeros with `allow_unused=True, materialize_grads=True`.
+For one of several inputs that a result does not use, asks for zeros with `allow_unused=True, materialize_grads=True`.
 Where that was allowed already, and the None is then computed with, only among other inputs.
 
 ## Why autograd fails
@@ -11,7 +11,7 @@ Where that was allowed already, and the None is then computed with, only among o
 the result was computed, or that took no part in it.
 
 ## Fix safety
-A derivative by an input that requires no gradient can only mean that it should. Zeros for an unused parameter are its
+A derivative by an input that requires no gradient can only mean that it should. Zeros for an unused one are its
 true gradient. The run compares what optimizers then use.
 """
 
@@ -145,6 +145,30 @@ a, b = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
 -grads = torch.autograd.grad(a.pow(2).sum(), [a, b])
 +grads = torch.autograd.grad(a.pow(2).sum(), [a, b], allow_unused=True, materialize_grads=True)
 print(sum(g.sum() for g in grads).item())
+! a coordinate that one of the fields does not depend on, although it requires a gradient
+rod, tank = torch.nn.Linear(2, 1), torch.nn.Linear(1, 1)
+opt = torch.optim.SGD([*rod.parameters(), *tank.parameters()], lr=0.1)
+for _ in range(4):
+    x, t = torch.rand(5, 1).requires_grad_(), torch.rand(5, 1).requires_grad_()
+    fields, slopes = (rod(torch.cat([x, t], 1)).exp(), tank(t).exp()), []
+    for field in fields:
+-        slopes += torch.autograd.grad(field.sum(), [x, t], create_graph=True)
++        slopes += torch.autograd.grad(field.sum(), [x, t], create_graph=True, allow_unused=True, materialize_grads=True)
+    opt.zero_grad()
+    sum((slope - 1).square().mean() for slope in slopes).backward()
+    opt.step()
+! one of several that is marked behind the forward
+net = torch.nn.Linear(2, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+-    x, t = torch.rand(5, 1), torch.rand(5, 1).requires_grad_()
++    x, t = torch.rand(5, 1).requires_grad_(), torch.rand(5, 1).requires_grad_()
+    u = net(torch.cat([x, t], 1)).exp()
+    x.requires_grad_()
+    slopes = torch.autograd.grad(u.sum(), [x, t], create_graph=True)
+    opt.zero_grad()
+    sum((slope - 1).square().mean() for slope in slopes).backward()
+    opt.step()
 ! what is not used is allowed, and its None is computed with
 net = torch.nn.ModuleDict({"body": torch.nn.Linear(3, 1), "head": torch.nn.Linear(3, 1)})
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
@@ -194,7 +218,7 @@ derivative(a.pow(2).sum())
             yield from self._earlier(origin, sources)
         if len({origin.stack[:1] for origin in made}) == 1:
             yield from self._each_time(diagnosis, sources)
-        if not made:
+        if not made or any(origin.kind == "none_among" for origin in diagnosis.trace.origins):
             yield from self._allowed(diagnosis, sources)
 
     def _graph(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Step]:
