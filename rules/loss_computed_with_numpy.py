@@ -83,6 +83,63 @@ x = torch.randn(5, 2)
 print(distance(np.ones(3), np.arange(3.0)))
 loss.backward()
 print(net.weight.grad.sum().item())
+! what is called is kept in an object, and another class has a method of that name
+class Scaler:
+    def __init__(self):
+        self.scale = np.ones(1, np.float32)
+
+    def back(self, x):
+-        return np.asarray(x) * self.scale + 1
++        return x * torch.as_tensor(self.scale) + 1
+
+
+class Data:
+    def __init__(self):
+        self.scaler = Scaler()
+
+    def back(self, x):
+        return self.scaler.back(x)
+
+
+class Trainer:
+    def __init__(self):
+        self.data = Data()
+
+    def train(self):
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for x in torch.randn(4, 5, 2):
+            opt.zero_grad()
+-            loss = torch.as_tensor(self.data.back(net(x))).pow(2).mean()
++            loss = self.data.back(net(x)).pow(2).mean()
+            loss.backward()
+            opt.step()
+
+
+Trainer().train()
+! an object that is called, with arrays too
+! unsafe: the code does not say which part of the loss is meant to have a gradient
+class Processor:
+    mean = np.ones((2,), dtype=np.float32)
+
+    def __call__(self, image):
+        image = np.asarray(image, dtype=np.float32)
+        return torch.from_numpy(image - self.mean)
++
++    def call_torch(self, image):
++        return image - torch.as_tensor(self.mean)
+
+
+process = Processor()
+shift = torch.zeros(5, 2, requires_grad=True)
+opt = torch.optim.SGD([shift], lr=0.1)
+net.requires_grad_(False)
+for x in torch.randn(4, 5, 2):
+-    loss = net(process((x + shift).detach().numpy())).exp().mean()
++    loss = net(process.call_torch(x + shift)).exp().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+print(process(np.zeros((5, 2))).sum())
 ! weights that a function makes of data alone stay an array
 class Weighted:
     def shares(self, labels):

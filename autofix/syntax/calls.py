@@ -203,14 +203,15 @@ def tensors_in(node: ast.expr) -> Iterator[ast.expr]:
 
 
 def imported(nodes: Iterable[ast.AST], path: Path, root: Path) -> Iterator[Path]:
-    """Where the modules that a file at `path` imports would lie: beside it, below a root, or in the root's `src`."""
+    """Where the modules that a file at `path` imports would lie: beside it or above, up to a root, or in its `src`."""
+    above = [path.parent, *(one for one in path.parents[1:] if one.is_relative_to(root)), root / "src"]
     for node in nodes:
         if isinstance(node, ast.ImportFrom):
-            bases = [*path.parents][node.level - 1 : node.level] if node.level else [path.parent, root, root / "src"]
+            bases = [*path.parents][node.level - 1 : node.level] if node.level else above
             names = node.module.split(".") if node.module else []
             modules = [names, *([*names, alias.name] for alias in node.names)]
         elif isinstance(node, ast.Import):
-            bases, modules = [path.parent, root, root / "src"], [alias.name.split(".") for alias in node.names]
+            bases, modules = above, [alias.name.split(".") for alias in node.names]
         else:
             continue
         for parts in modules:

@@ -12,8 +12,9 @@ from autofix.core.model import Target
 from autofix.probe.wire import Frame, Stack
 from autofix.syntax.blocks import function_named
 from autofix.syntax.calls import Function, imported, name_of, path_of
-from autofix.syntax.names import assignments, binds
+from autofix.syntax.names import assignments, binds, parts
 from autofix.syntax.source import Source, SourceError
+from autofix.syntax.writes import chain
 
 N = TypeVar("N", bound=ast.AST)
 _CALLED = ("forward", "__call__")
@@ -21,7 +22,7 @@ _CALLED = ("forward", "__call__")
 _MOST_FILES = 40
 
 
-@functools.lru_cache(maxsize=16)
+@functools.lru_cache(maxsize=64)
 def parsed(path: Path, data: bytes) -> Source:
     """A source, read once while it is in use: diagnosis and rules ask for the same."""
     return Source(path, data)
@@ -34,6 +35,7 @@ class Sources:
         self.root = root
         self._files = dict(files or {})
         self._read: dict[Path, Source | None] = {}
+        self._imported: dict[Source, list[Source]] = {}
 
     @classmethod
     def of(cls, target: Target, files: Mapping[Path, bytes] | None = None) -> Sources:
@@ -95,53 +97,83 @@ class Sources:
 
     def imported_by(self, source: Source) -> Iterator[Source]:
         """A file, and those of the project that it imports, nearest first."""
-        queue, seen = [source], {source.path}
-        for one in queue:
-            yield one
-            for path in imported(one.mentioning("import"), one.path, self.root):
-                if path not in seen and len(seen) < _MOST_FILES and (found := self.source(str(path))) is not None:
-                    queue.append(found)
-                seen.add(path)
+        if source not in self._imported:
+            queue, seen = [source], {source.path}
+            for one in queue:
+                for path in imported(one.mentioning("import"), one.path, self.root):
+                    new = path not in seen and len(queue) < _MOST_FILES
+                    if new and (found := self.source(str(path))) is not None:
+                        queue.append(found)
+                    seen.add(path)
+            self._imported[source] = queue
+        return iter(self._imported[source])
 
     def called(self, source: Source, call: ast.Call, *, decorated: bool = False) -> tuple[Source, Function] | None:
-        """The function of the user's that a call in `source` means by its name, if there is but one of that name.
+        """The function of the user's that a call in `source` means: by its name, else by what it is called of.
 
-        One with decorators, which may make of it what they will, only where `decorated`.
+        Nothing where there are several. One with decorators, which may make of it what they will, only where
+        `decorated`.
         """
-        if isinstance(call.func, ast.Attribute) and not isinstance(call.func.value, ast.Name):
-            return None
-        found: list[tuple[Source, Function]] = [
-            *self._named(source, ast.FunctionDef, name_of(call)),
-            *self._named(source, ast.AsyncFunctionDef, name_of(call)),
-        ] or [
-            (one, method)
-            for one, kind in self._classes(source, path_of(call.func))
-            for method in kind.body
-            if isinstance(method, ast.FunctionDef) and method.name in _CALLED
-        ]
+        name, owner = name_of(call), call.func.value if isinstance(call.func, ast.Attribute) else None
+        found: list[tuple[Source, Function]] = []
+        if owner is None or isinstance(owner, ast.Name):
+            found = [*self._named(source, ast.FunctionDef, name), *self._named(source, ast.AsyncFunctionDef, name)]
+        if len(found) != 1 and owner is not None:
+            found = list(self._methods(source, owner, (name,)))
+        found = found or list(self._methods(source, call.func, _CALLED))
         return found[0] if len(found) == 1 and (decorated or not found[0][1].decorator_list) else None
 
     def _named(self, source: Source, kind: type[N], name: str) -> Iterator[tuple[Source, N]]:
         for one in self.imported_by(source):
             yield from ((one, node) for node in one.definitions.get(name, ()) if isinstance(node, kind))
 
+    def _methods(self, source: Source, owner: ast.expr, names: tuple[str, ...]) -> Iterator[tuple[Source, Function]]:
+        """The methods of some names of the classes of which a variable is given an instance, or of the own class."""
+        classes = list(self._classes(source, path_of(owner))) if path_of(owner) else []
+        function = source.function(owner) if path_of(owner) == "self" else None
+        if function is not None and isinstance(own := source.parent(function), ast.ClassDef):
+            classes = [(source, own)]
+        for one, kind in classes:
+            for method in kind.body:
+                if isinstance(method, (ast.FunctionDef, ast.AsyncFunctionDef)) and method.name in names:
+                    yield one, method
+
     def _classes(self, source: Source, path: str) -> Iterator[tuple[Source, ast.ClassDef]]:
-        """The classes of the user's of which a variable is given an instance."""
-        given = (made for one in self.imported_by(source) for made in assignments(one, path))
-        names = {name_of(made.value) for made in given if isinstance(made.value, ast.Call)}
+        """The classes of the user's of which a variable is given an instance: by a call, or by what that then gives."""
+        given = (made.value for one in self.imported_by(source) for made in assignments(one, path))
+        names = {name_of(call): None for value in given if value is not None for call in chain(value)}
         for name in names:
             yield from self._named(source, ast.ClassDef, name)
 
     def reads(self, function: Function, source: Source) -> int:
-        """How often `source` and what it imports read a function by its name; variables of that name do not count."""
+        """How often `source` and what it imports read a function by its name, or call an instance that it is run by.
+
+        Variables of that name do not count, nor calls that mean another function.
+        """
         files = list(self.imported_by(source))
-        method = any(isinstance(one.parent(function), ast.ClassDef) for one in files)
+        owner = next((up for one in files if isinstance(up := one.parent(function), ast.ClassDef)), None)
+        names = {function.name} if owner is None or function.name not in _CALLED else _instances(files, owner.name)
         return sum(
-            isinstance(node, ast.Attribute)
-            or not (method or any(function.name in binds(part) for part in getattr(one.function(node), "body", ())))
+            self._reads(one, node, function, method=owner is not None)
             for one in files
-            for node in one.mentioning(function.name)
-            if isinstance(node, (ast.Name, ast.Attribute))
-            and isinstance(node.ctx, ast.Load)
-            and name_of(node) == function.name
+            for name in names
+            for node in one.mentioning(name)
+            if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load) and name_of(node) == name
         )
+
+    def _reads(self, source: Source, node: ast.Name | ast.Attribute, function: Function, *, method: bool) -> bool:
+        if isinstance(node, ast.Name) and node.id == function.name:
+            scope = getattr(source.function(node), "body", ())
+            return not (method or any(function.name in binds(part) for part in scope))
+        call = source.parent(node)
+        called = self.called(source, call) if isinstance(call, ast.Call) and call.func is node else None
+        if name_of(node) != function.name and called is None:
+            return isinstance(call, ast.Call) and call.func is node
+        return called is None or called[1] is function
+
+
+def _instances(files: Iterable[Source], name: str) -> set[str]:
+    """The last names of variables that are given an instance of a class."""
+    nodes = (node for one in files for node in one.mentioning(name) if isinstance(node, ast.Assign))
+    made = (node for node in nodes if name in map(name_of, chain(node.value)))
+    return {name_of(part) for node in made for target in node.targets for part in parts(target)} - {""}

@@ -183,9 +183,17 @@ class ExpressionTranslation:
         return replace(made, why=words.COUNTED) if made.kind is Kind.ARRAY else replace(made, kind=Kind.OTHER)
 
     def _ifexp(self, scope: Body, node: ast.IfExp) -> Translated:
-        parts = [(part, self.value(scope, part)) for part in (node.test, node.body, node.orelse)]
+        parts = [(node.test, self._test(scope, node.test))]
+        parts += [(part, self.value(scope, part)) for part in (node.body, node.orelse)]
         either = joined([made for _, made in parts[1:]])
         return replace(either, text=spelled(scope, node, parts), changed=any(made.changed for _, made in parts))
+
+    def _test(self, scope: Body, node: ast.expr) -> Translated:
+        """A condition has no gradient: one that reads nothing that is translated stays as it is."""
+        reads = [one for one in ast.walk(node) if isinstance(one, ast.expr) and one in scope.reaching.reads]
+        if any(self._read(scope, one).kind in MOVED for one in reads):
+            return self.value(scope, node)
+        return Translated(scope.source.segment(node), Kind.OTHER)
 
     def _list(self, scope: Body, node: ast.List | ast.Tuple) -> Translated:
         parts = [(part, self.value(scope, part)) for part in node.elts]

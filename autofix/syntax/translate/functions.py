@@ -308,7 +308,8 @@ class Translation(ExpressionTranslation):
             inner.result = self._returned(inner)
         elif any(inner.given.get(key, one).kind is not one.kind for key, one in by_name.items()):
             raise Declined(f"{function.name} is given arrays in one call and tensors in another")
-        inner.calls.append((scope, node))
+        if (scope, node) not in inner.calls:
+            inner.calls.append((scope, node))
         changed = any(one.changed for _, one in given) or inner.result.changed
         return replace(inner.result, text=spelled(scope, node, given), changed=changed)
 

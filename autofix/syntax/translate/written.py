@@ -65,7 +65,7 @@ def _namesake(scope: Body) -> list[Step]:
     """The function once more, for tensors, behind the one that takes arrays; and the calls of it."""
     function, source = scope.body, scope.source
     assert not isinstance(function, ast.Module)  # noqa: S101  a module is called by nobody
-    name = f"{function.name}{_SUFFIX}"
+    name = f"{function.name.strip('_')}{_SUFFIX}"
     gone = "\0"
     parts = [(node, gone if text is None else text) for node, text in scope.texts.items()]
     text = respelled(source, function, parts)
@@ -76,18 +76,18 @@ def _namesake(scope: Body) -> list[Step]:
     opening = [""] if function.col_offset else ["", ""]
     steps = insert_after(source, function, [*opening, *lines])
     for caller, call in scope.calls:
-        if name_of(call) != function.name:
-            raise Declined(f"{ast.unparse(call.func)} is called with arrays elsewhere, and is an instance of a class")
-        _renamed(caller, call, name)
-        if caller.source is not source and isinstance(call.func, ast.Name):
+        of_instance = name_of(call) != function.name
+        _renamed(caller, call, name, of_instance=of_instance)
+        if caller.source is not source and isinstance(call.func, ast.Name) and not of_instance:
             steps += _imported(caller.source, function.name, name)
     return steps
 
 
-def _renamed(caller: Body, call: ast.Call, name: str) -> None:
+def _renamed(caller: Body, call: ast.Call, name: str, *, of_instance: bool) -> None:
     """Have a call call the namesake, within whatever new words it has."""
     old = ast.unparse(call.func)
-    new = name if isinstance(call.func, ast.Name) else f"{old.rpartition('.')[0]}.{name}"
+    owner = old if of_instance else old.rpartition(".")[0]
+    new = f"{owner}.{name}" if owner else name
     for node, text in caller.texts.items():
         if text is not None and call in ast.walk(node):
             if text.count(f"{old}(") != 1:
