@@ -150,12 +150,12 @@ rod, tank = torch.nn.Linear(2, 1), torch.nn.Linear(1, 1)
 opt = torch.optim.SGD([*rod.parameters(), *tank.parameters()], lr=0.1)
 for _ in range(4):
     x, t = torch.rand(5, 1).requires_grad_(), torch.rand(5, 1).requires_grad_()
-    fields, slopes = (rod(torch.cat([x, t], 1)).exp(), tank(t).exp()), []
+    fields, d = (rod(torch.cat([x, t], 1)).exp(), tank(t).exp()), []
     for field in fields:
--        slopes += torch.autograd.grad(field.sum(), [x, t], create_graph=True)
-+        slopes += torch.autograd.grad(field.sum(), [x, t], create_graph=True, allow_unused=True, materialize_grads=True)
+-        d += torch.autograd.grad(field.sum(), [x, t], create_graph=True)
++        d += torch.autograd.grad(field.sum(), [x, t], create_graph=True, allow_unused=True, materialize_grads=True)
     opt.zero_grad()
-    sum((slope - 1).square().mean() for slope in slopes).backward()
+    sum((each - 1).square().mean() for each in d).backward()
     opt.step()
 ! one of several that is marked behind the forward
 net = torch.nn.Linear(2, 1)

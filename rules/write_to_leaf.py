@@ -2,7 +2,8 @@
 
 ## What it does
 Puts an update under `with torch.no_grad():`, writes that stand together under one; or says the write out of place
-(`a += 1` becomes `a = a + 1`), or lets it go to a copy (`q = self.q.clone()`) where the result is part of the forward.
+(`a += 1` becomes `a = a + 1`), or lets it go to a copy (`q = self.q.clone()`) where the result is part of the forward:
+where each pass finds the leaf, to a copy that has a name of its own.
 
 ## Why autograd fails
 A leaf is where gradients end. Writing to it in place would make it the result of an operation, and there would be no
@@ -16,12 +17,22 @@ only where they agree or where the rest of the program rules one out.
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
 from autofix.syntax import blocks, calls, names, writes
-from autofix.syntax.edits import Step, append_call, clone_before, embed, insert_before, out_of_place, without_gradient
+from autofix.syntax.edits import (
+    Step,
+    append_call,
+    clone_before,
+    embed,
+    insert_before,
+    out_of_place,
+    own_copy,
+    without_gradient,
+)
 
 WHY_UPDATE = "Under no_grad the write is an update of the values: autograd allows it and does not follow it."
 WHY_DATA = "The write goes to the values behind {name}; autograd does not see it."
@@ -68,6 +79,41 @@ for _ in range(4):
     opt.zero_grad()
     layer(torch.randn(5, 2)).pow(2).mean().backward()
     opt.step()
+! unsafe: an update of the values is possible, too
+code, psi = torch.randn(2, 6, requires_grad=True), 0.7
+opt = torch.optim.SGD([code], lr=0.1)
+for _ in range(4):
+-    code[:, 3:] = psi * code[:, 3:]
+-    loss = code.exp().mean() + code.square().mean()
++    code_now = code.clone()
++    code_now[:, 3:] = psi * code[:, 3:]
++    loss = code_now.exp().mean() + code_now.square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+    print(code.norm().item())
+! unsafe: the same of a parameter in the forward
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = torch.nn.Parameter(torch.ones(3, 4))
+
+    def forward(self, x):
+-        for i in range(3):
+-            self.w[i] += x.mean(0)
+-        return x @ self.w.t()
++        w = self.w.clone()
++        for i in range(3):
++            w[i] += x.mean(0)
++        return x @ w.t()
+
+
+net = Net()
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for x in torch.randn(4, 5, 4):
+    opt.zero_grad()
+    net(x).square().mean().backward()
+    opt.step()
 ! the write stands in no file
 w = torch.ones(2, requires_grad=True)
 exec("w += 1")
@@ -87,7 +133,8 @@ list(map(torch.Tensor.zero_, [w]))
         for depth, (source, node) in enumerate(located):
             attempts: list[Callable[[Source, ast.AST], Iterator[Proposal]]] = [self._wrapped]
             if depth == 0:
-                attempts = [self._rebound, self._copied, self._wrapped, self._behind, self._decorated]
+                own = functools.partial(self._own, diagnosis)
+                attempts = [self._rebound, own, self._copied, self._wrapped, self._behind, self._decorated]
             for attempt in attempts:
                 try:
                     found = list(attempt(source, node))
@@ -107,6 +154,13 @@ list(map(torch.Tensor.zero_, [w]))
         why = WHY_OPERATION.format(name=writes.written(source, node) or "the variable")
         title = "Rebind instead of writing in place"
         yield self.propose(out_of_place(source, node), why, title=title, tier=tier, later=later)
+
+    def _own(self, diagnosis: Diagnosis, source: Source, node: ast.AST) -> Iterator[Proposal]:
+        """`w_now = w.clone()` in each pass, for a leaf that lasts: by its own name the next pass would find it."""
+        if not writes.is_update(source, node):
+            why = WHY_OPERATION.format(name="The copy")
+            edits = own_copy(source, node, diagnosis.failure.stack)
+            yield self.propose(edits, why, title="Write to a copy of this pass", tier=Tier.AGAIN, later=1)
 
     def _copied(self, source: Source, node: ast.AST) -> Iterator[Proposal]:
         """`q = self.q.clone()` where the written name is another name of the leaf; else a copy just before."""
