@@ -56,6 +56,26 @@ for _ in range(4):
 +        losses[name].backward(inputs=[p for group in opt.param_groups for p in group["params"]])
 +    for name, opt in optims.items():
         opt.step()
+! the critic's step stays: its loss is still held, and goes nowhere any more
+body, head, critic = (torch.nn.Linear(4, 4) for _ in range(3))
+opts = [torch.optim.SGD(one.parameters(), lr=0.1) for one in (body, head, critic)]
+opt_body, opt_head, opt_critic = opts
+for x in torch.randn(4, 5, 4):
+    out = head(body(x).tanh()).tanh()
+    critic_loss = critic(out).square().mean()
+    opt_critic.zero_grad()
+    critic_loss.backward(retain_graph=True)
+    opt_critic.step()
+    head_loss = (critic(out) - 1).square().mean()
+    opt_head.zero_grad()
+    head_loss.backward(retain_graph=True)
+-    opt_head.step()
+    body_loss = critic(out).exp().mean()
+    opt_body.zero_grad()
+-    body_loss.backward()
++    body_loss.backward(inputs=[p for group in opt_body.param_groups for p in group["params"]])
++    opt_head.step()
+    opt_body.step()
 ! steps in a loop, and the later backward under a condition
 class Trainer:
     def __init__(self, G, D, E):
@@ -142,7 +162,8 @@ train(out.pow(2).mean())
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """The steps before the failing backward, behind it: of one loop, or all of one block together."""
         turns = list(self._turns(diagnosis, sources))
-        ways = [partial(self._sequence, [turn for turn, _ in turns if turn.loop is None], sources)]
+        beside = [turn for turn, _ in turns if turn.loop is None]
+        ways = [partial(self._sequence, some, sources) for some in (beside, _from_first_met(beside))]
         ways += [partial(self._loop, turn, made, sources) for turn, made in turns]
         for way in ways:
             with suppress(Declined):
@@ -201,6 +222,14 @@ train(out.pow(2).mean())
         ordered = sorted(steps, key=block.index)
         moved = [edit for one in ordered for edit in move_after(turn.source, [one], turn.backward)]
         return [*moved, *keyword]
+
+
+def _from_first_met(turns: list[Turn]) -> list[Turn]:
+    """The steps without those before the one whose write is met first: what is held beside may go nowhere any more."""
+    block = turns[0].block if turns else []
+    here = [one for one in turns if one.block is block]
+    kept = [one for one in here if block.index(one.step) >= block.index(here[0].step)]
+    return kept if len(kept) < len(here) else []
 
 
 def _stepped(statement: ast.stmt) -> str:
