@@ -2,7 +2,8 @@
 
 ## What it does
 Switches off the flag of the parameter from which the module computes it: `layer.weight_orig.requires_grad = False` for
-`layer.weight.requires_grad = False`, where pruning, a normalisation or another parametrization makes the weight.
+`layer.weight.requires_grad = False`, where pruning, a normalisation or another parametrization makes the weight. In a
+loop over all parameters, among which such a weight stands, sets the flags of leaves alone.
 
 ## Why autograd fails
 Only the flags of leaves can be switched off. A weight that is computed is a result, and the next forward computes it
@@ -19,9 +20,12 @@ import ast
 from collections.abc import Iterator
 
 from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
-from autofix.syntax.edits import Step, replace_statement
+from autofix.syntax import blocks, calls, names
+from autofix.syntax.edits import Step, replace_statement, wrap
 
 WHY = "The module computes this tensor anew in each forward; the parameter behind it is what can be frozen."
+
+WHY_ALL = "What a module computes may stand among its parameters: it takes its flag from the parameter behind it."
 
 
 class FlagOfComputedWeight(Rule):
@@ -93,6 +97,32 @@ for _ in range(4):
     opt.zero_grad()
     loss.backward()
     opt.step()
+! a weight that is computed anew in each forward stands among the parameters, of which all are frozen
+class Dropped(nn.Module):
+    def __init__(self, layer):
+        super().__init__()
+        self.layer, self.raw = layer, nn.Parameter(layer.weight.detach().clone())
+        self.draw()
+
+    def draw(self):
+        self.layer._parameters["weight"] = nn.functional.dropout(self.raw, 0.5)
+
+    def forward(self, x):
+        self.draw()
+        return self.layer(x)
+
+
+net, head = Dropped(nn.Linear(3, 4)), nn.Linear(4, 1)
+for p in net.parameters():
+-    p.requires_grad = False
++    if p.is_leaf:
++        p.requires_grad = False
+opt = torch.optim.SGD(head.parameters(), lr=0.1)
+for _ in range(4):
+    loss = (head(net(torch.randn(5, 3))) - 1).square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
 ! what a network gave is no weight of a module
 body, head = nn.Linear(3, 4), nn.Linear(4, 1)
 opt = torch.optim.SGD([*body.parameters(), *head.parameters()], lr=0.1)
@@ -125,10 +155,35 @@ for weight in [net.weight]:
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """At the statement that sets the flag: the same of each parameter behind."""
         behind = [one for one in diagnosis.trace.origins if one.kind == "behind"]
-        for _, source, node in sources.nodes(diagnosis.failure.stack[:1] if behind else ()):
+        for _, source, node in sources.nodes(diagnosis.failure.stack[:1]):
             statement = source.statement(node)
-            edits = _leaves(source, statement, behind[0].node, [one.name for one in behind])
-            yield self.propose(edits, WHY)
+            if _flagged_of_all(source, statement):
+                name = calls.path_of(_flagged(statement))
+                yield self.propose(
+                    wrap(source, [statement], f"if {name}.is_leaf:"), WHY_ALL, title="Set the flag of leaves"
+                )
+            elif behind:
+                edits = _leaves(source, statement, behind[0].node, [one.name for one in behind])
+                yield self.propose(edits, WHY)
+
+
+def _flagged(statement: ast.stmt) -> ast.expr | None:
+    """What a statement sets the flag of."""
+    match statement:
+        case ast.Assign(targets=[ast.Attribute(value=held, attr="requires_grad")]):
+            return held
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=held, attr="requires_grad_"))):
+            return held
+    return None
+
+
+def _flagged_of_all(source: Source, statement: ast.stmt) -> bool:
+    """Whether a statement sets the flag of each parameter of a module, one after the other."""
+    loop, held = next(blocks.loops(source, statement), None), _flagged(statement)
+    if not isinstance(loop, ast.For) or not isinstance(held, ast.Name):
+        return False
+    asked = calls.name_of(loop.iter) in ("parameters", "named_parameters")
+    return asked and held.id in map(calls.path_of, names.parts(loop.target))
 
 
 def _leaves(source: Source, statement: ast.stmt, computed: str, leaves: list[str]) -> list[Step]:

@@ -143,8 +143,12 @@ print(1 * h.grad)
             if argument is None:
                 continue
             groups = dict.fromkeys(one.group for one in results)
-            edits = [step for group in groups for step in _given(source, argument, group, diagnosis.trace.behind)]
-            yield self.propose(edits, WHY)
+            behind = diagnosis.trace.behind
+            if any(isinstance(_group(_bound(source, argument), one), ast.Call) for one in groups):
+                edits = [step for one in groups for step in _given(source, argument, one, behind, filtered=True)]
+                yield self.propose(edits, WHY)
+            edits = [step for one in groups for step in _given(source, argument, one, behind)]
+            yield self.propose(edits, WHY, later=1)
 
     def hints(self, diagnosis: Diagnosis) -> Iterator[tuple[Frame, str]]:
         """Where each result was made that an optimizer was to be given."""
@@ -162,14 +166,16 @@ def _bound(source: Source, argument: ast.expr) -> ast.expr:
     return argument
 
 
-def _given(source: Source, argument: ast.expr, group: int, every: Sequence[Behind]) -> list[Step]:
-    """One group of parameters with the leaves in the place of its results."""
+def _given(
+    source: Source, argument: ast.expr, group: int, every: Sequence[Behind], *, filtered: bool = False
+) -> list[Step]:  # fmt: skip
+    """One group of parameters with the leaves in the place of its results; `filtered`: without these, where called."""
     behind = [one for one in every if one.group == group]
     results = [one for one in behind if not one.leaf]
     given = _group(_bound(source, argument), group)
     if isinstance(given, (ast.List, ast.Tuple)):
         return _elements(source, given, results)
-    if not any(one.paths for one in results):
+    if not any(one.paths for one in results) or (filtered and isinstance(given, ast.Call)):
         return embed(source, given, "[p for p in {} if p.is_leaf]")
     if len(behind) == behind[0].given:
         paths = dict.fromkeys(path for one in behind for path in one.paths)
