@@ -160,7 +160,9 @@ list(map(torch.Tensor.zero_, [w]))
         if not writes.is_update(source, node):
             why = WHY_OPERATION.format(name="The copy")
             edits = own_copy(source, node, diagnosis.failure.stack)
-            yield self.propose(edits, why, title="Write to a copy of this pass", tier=Tier.AGAIN, later=1)
+            # What is made of the old value goes on from pass to pass, as an update does.
+            tier = Tier.AGAIN if isinstance(node, ast.Subscript) else Tier.UPDATE
+            yield self.propose(edits, why, title="Write to a copy of this pass", tier=tier, later=2)
 
     def _copied(self, source: Source, node: ast.AST) -> Iterator[Proposal]:
         """`q = self.q.clone()` where the written name is another name of the leaf; else a copy just before."""
