@@ -26,6 +26,7 @@ from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, R
 from autofix.syntax import calls, live
 from autofix.syntax.blocks import function_named
 from autofix.syntax.edits import Step
+from autofix.syntax.translate.expressions import Wrap
 from autofix.syntax.translate.functions import Translation
 from autofix.syntax.translate.made import MOVED, Kind, joined
 from autofix.syntax.translate.written import written_out
@@ -209,6 +210,42 @@ for x in torch.randn(3, 1, 1, 9):
     opt.zero_grad()
     blur(x).pow(2).mean().backward()
     opt.step()
+! an array that sums up, and one that is filled
+-total, rows = np.zeros(4), np.zeros((3, 4))
++total, rows = torch.zeros(4), torch.zeros((3, 4))
+for i, x in enumerate(torch.randn(3, 4, 2)):
+-    out = net(x).detach().numpy()[:, 0]
++    out = net(x)[:, 0]
+    total += out
+-    rows[i] = np.pad(out[:-1], ((1, 0),))
++    rows[i] = torch.nn.functional.pad(out[:-1], (1, 0))
+-loss = torch.tensor(np.ptp(total))
++loss = torch.amax(total) - torch.amin(total)
+loss.backward()
+print(net.weight.grad.sum().item())
+! a list that grows from its own end, and arrays that are made of tensors in a function
+
+
+def chain(turns, lengths):
+-    turns, lengths = np.asarray(turns), np.asarray(lengths)
+-    points = [np.array([1.0, 0.0, 0.0]), np.array([0.0, 1.0, 0.0])]
++    turns, lengths = turns, lengths
++    points = [torch.tensor([1.0, 0.0, 0.0]), torch.tensor([0.0, 1.0, 0.0])]
+    for turn, length in zip(turns, lengths):
+-        points.append(grown(*points[-2:], turn, length))
++        points.append(grown(*points[-2:], turn, length))
+-    return torch.tensor(np.stack(points), dtype=torch.float32)
++    return torch.stack(points)
+
+
+def grown(one, two, turn, length):
+-    return length * two + np.sin(turn) * np.cross(one, two)
++    return length * two + torch.sin(turn) * torch.linalg.cross(one, two)
+
+
+x = torch.randn(5, 2)
+chain(net(x)[:, 0], torch.ones(5)).pow(2).mean().backward()
+print(net.weight.grad.sum().item())
 ! unsafe: one of the two arrays may be a constant
 x = torch.randn(5, 2)
 -one, two = net(x).detach().numpy(), net(x.flip(1)).detach().numpy()
@@ -267,25 +304,43 @@ out.pow(2).mean().backward()
     def _translated(
         self, loss: Loss, converted: set[ast.expr], declined: dict[str, None], sources: Sources
     ) -> Iterator[Proposal]:
-        for wrap in (False, True):
-            found = Translation(sources.called, converted, wrap=wrap)
+        for wrap in Wrap:
             try:
-                steps = _steps(found, loss, sources)
+                found, steps = _steps(loss, converted, sources, wrap=wrap)
                 # What came to the CPU meets there what was on it before.
                 if True in found.by_cpu and (found.unsure or False in found.by_cpu):
-                    found = Translation(sources.called, converted, wrap=wrap, to_cpu=True)
-                    steps = _steps(found, loss, sources)
+                    found, steps = _steps(loss, converted, sources, wrap=wrap, to_cpu=True)
             except Declined as error:
                 declined[str(error)] = None
                 return
-            if steps:
-                yield self.propose(steps, WHY, later=2 + wrap)
-            if not (steps and found.unsure):
+            if steps and (found.takes or wrap is not Wrap.MADE):
+                yield self.propose(steps, WHY, later=1 + wrap.value)
+            if not (steps and (found.unsure or found.takes)):
                 return
 
 
-def _steps(found: Translation, loss: Loss, sources: Sources) -> list[Step]:
-    """The edits of one translation; [] where the loss comes from no array."""
+def _steps(
+    loss: Loss, converted: set[ast.expr], sources: Sources, *, wrap: Wrap, to_cpu: bool = False
+) -> tuple[Translation, list[Step]]:
+    """A translation and its edits; [] where the loss comes from no array.
+
+    Once more where a list was found to get tensors that are made of the list itself.
+    """
+    recurring: frozenset[ast.AST] = frozenset()
+    while True:
+        found = Translation(sources.called, converted, wrap=wrap, to_cpu=to_cpu, recurring=recurring)
+        try:
+            steps = _edits(found, loss, sources)
+        except Declined:
+            if found.recurs <= recurring:
+                raise
+        else:
+            if found.recurs <= recurring:
+                return found, steps
+        recurring |= found.recurs
+
+
+def _edits(found: Translation, loss: Loss, sources: Sources) -> list[Step]:
     source, body, values = loss
     made = joined([found.put(found.scope(source, body), value) for value in values])
     if made.kind not in (*MOVED, Kind.TORCH) or not any(one.texts for one in found.scopes.values()):

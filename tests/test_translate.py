@@ -11,6 +11,7 @@ import pytest
 
 from autofix.core.edit import Declined
 from autofix.syntax.source import Source
+from autofix.syntax.translate.expressions import Wrap
 from autofix.syntax.translate.functions import Translation
 from autofix.syntax.translate.words import WORDS
 
@@ -83,7 +84,7 @@ np.fft.irfftn(np.fft.rfftn(a)).mean()
 np.abs(np.fft.fftn(a)).sum() + np.fft.ifftn(np.fft.fftn(b)).real.sum()
 np.einsum("ij,kj->ik", a, b) + np.einsum("ij,ij->", a, a)
 np.tensordot(a, b, axes=2)
-np.trace(m) + m.trace() + np.diag(m) + np.diagonal(m)
+np.trace(m) + m.trace() + np.diag(m) + np.diagonal(m) + np.diag(m, k=0) + np.diagonal(m, offset=0)
 np.linalg.inv(m) + np.linalg.det(m)
 np.linalg.solve(m, a)
 np.linalg.pinv(m) + np.linalg.cholesky(m)
@@ -110,7 +111,11 @@ np.tile(v, 2)
 np.repeat(v, 2)
 np.roll(v, 1) + np.flipud(v) + np.flip(v, axis=0) + np.roll(a, shift=1, axis=1)
 np.fliplr(a) + np.flipud(a)
-np.tril(m) + np.triu(m)
+np.tril(m) + np.triu(m, k=1) + np.tril(m, -1)
+np.cross(a[:, :3], b[:, 1:]) + np.cross(v[:3], w[:3])
+np.cov(a).sum() + np.corrcoef(b).sum() + np.ptp(a)
+np.abs(np.fft.fftshift(np.fft.fft(a))) + np.abs(np.fft.ifftshift(np.fft.fft(b), axes=1))
+np.pad(a, ((0, 0), (1, 2))) + np.pad(b, ((0, 0), (2, 1)), mode="constant", constant_values=0.5)
 np.atleast_2d(v) + np.atleast_1d(v)
 a[p > 0.5].mean() + a[:, 1:].sum() + a[0, -1]
 v[np.argmax(w)] + a[np.arange(3), p.argmax(axis=1)]
@@ -301,6 +306,7 @@ def array():
 
 
 total, plain = np.zeros(3), out.detach().numpy()
+known_by_another_name = total
 total += array()
 total[1:] *= array()[1:]
 np.multiply(total, array(), out=total)
@@ -310,6 +316,22 @@ assert np.add.reduce(array()) == 3 and np.allclose(np.maximum.accumulate(array()
 written = array()
 written[0] = array()[2]
 assert np.allclose(written.value, [2, 1, 2]) and not written.tensor.requires_grad
+for change in (lambda one: np.multiply(one, 2, out=one), lambda one: np.add.at(one, [0], 1.0)):
+    change(written := array())
+    assert np.allclose(written.value, written.tensor) and not written.tensor.requires_grad
+
+
+def summed():
+    total = np.zeros(3, dtype=np.float32)
+    for _ in range(2):
+        total += array()
+    return total
+
+
+lost.clear()
+total = summed()
+assert followed(total) and np.allclose(total.value, 2 * plain) and total.value.dtype == np.float32 and not lost
+assert torch.allclose(torch.autograd.grad(total.tensor.sum(), out)[0], torch.full((3,), 2.0, dtype=torch.float64))
 kept = np.ones(3) * array() + plain
 assert followed(kept) and kept.tensor.requires_grad and np.allclose(kept.value, 2 * plain)
 """
@@ -320,7 +342,7 @@ def translated(expression: str) -> str:
     source = Source(Path("script.py"), f"{HEAD}loss = {expression}\nloss.backward()\n".encode())
     statement = source.tree.body[-2]
     assert isinstance(statement, ast.Assign)
-    translation = Translation(lambda *_: None, (), wrap=True)
+    translation = Translation(lambda *_: None, (), wrap=Wrap.ALL)
     scope = translation.scope(source, source.tree)
     made = translation.put(scope, statement.value)
     if made.why:

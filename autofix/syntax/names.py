@@ -163,6 +163,24 @@ def assignments(source: Source, path: str) -> Iterator[ast.Assign | ast.AnnAssig
             yield node
 
 
+def paired(node: ast.Assign | ast.AnnAssign | ast.AugAssign) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """What an assignment binds, each with what it is given: of as many values as targets, its own."""
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+    for target in targets if node.value is not None else ():
+        match target, node.value:
+            case (ast.Tuple(elts=several) | ast.List(elts=several), ast.Tuple(elts=values) | ast.List(elts=values)) if (
+                len(several) == len(values)
+            ):
+                yield from zip(several, values, strict=True)
+            case _, ast.expr() as value:
+                yield from ((part, value) for part in parts(target))
+
+
+def given_to(node: ast.Assign | ast.AnnAssign | ast.AugAssign, path: str) -> Iterator[ast.expr]:
+    """What an assignment gives the variable written `path`."""
+    return (value for part, value in paired(node) if ast.unparse(part) == path)
+
+
 def sometimes_plain(source: Source, path: str) -> bool:
     """Whether a variable is somewhere given what may be a tensor and may be none."""
     values = [one.value for one in assignments(source, path) if one.value is not None]

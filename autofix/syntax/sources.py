@@ -12,7 +12,7 @@ from autofix.core.model import Target
 from autofix.probe.wire import Frame, Stack
 from autofix.syntax.blocks import function_named
 from autofix.syntax.calls import Function, imported, name_of, path_of
-from autofix.syntax.names import assignments, binds, parts
+from autofix.syntax.names import assignments, binds, given_to, paired
 from autofix.syntax.source import Source, SourceError
 from autofix.syntax.writes import chain
 
@@ -140,8 +140,13 @@ class Sources:
 
     def _classes(self, source: Source, path: str) -> Iterator[tuple[Source, ast.ClassDef]]:
         """The classes of the user's of which a variable is given an instance: by a call, or by what that then gives."""
-        given = (made.value for one in self.imported_by(source) for made in assignments(one, path))
-        names = {name_of(call): None for value in given if value is not None for call in chain(value)}
+        given = (
+            value
+            for one in self.imported_by(source)
+            for made in assignments(one, path)
+            for value in given_to(made, path)
+        )
+        names = {name_of(call): None for value in given for call in chain(value)}
         for name in names:
             yield from self._named(source, ast.ClassDef, name)
 
@@ -175,5 +180,5 @@ class Sources:
 def _instances(files: Iterable[Source], name: str) -> set[str]:
     """The last names of variables that are given an instance of a class."""
     nodes = (node for one in files for node in one.mentioning(name) if isinstance(node, ast.Assign))
-    made = (node for node in nodes if name in map(name_of, chain(node.value)))
-    return {name_of(part) for node in made for target in node.targets for part in parts(target)} - {""}
+    pairs = (pair for node in nodes for pair in paired(node))
+    return {name_of(part) for part, value in pairs if name in map(name_of, chain(value))} - {""}

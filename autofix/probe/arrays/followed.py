@@ -6,8 +6,10 @@ evaluated beside them (`slopes`).
 
 from __future__ import annotations
 
+import functools
 import importlib
 import operator
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
@@ -49,10 +51,21 @@ class Followed:
         return func(*_handed(args, dtype), **_handed(kwargs or {}, dtype))
 
     def __array_ufunc__(self, function: Function, method: str, *given: Any, **options: Any) -> Any:
-        """An operator or a function of numpy's; what is written into an array, or folded, is a constant from there."""
+        """An operator or a function of numpy's; what is written into an array, or folded, is a constant from there.
+
+        An array that is added to, and that only one name knows, is from there what is followed.
+        """
         if method == "__call__" and not options:
             return apply(getattr(function, "__name__", ""), function, given, options)
-        return getattr(function, method)(*map(_left, given), **{key: _left(one) for key, one in options.items()})
+        into = options.get("out") or given[: method == "at"]
+        first = next(iter(into), None)
+        updated = method == "__call__" and first is given[0] and options.keys() == {"out"}
+        if updated and not followed(first) and sys.getrefcount(first) <= _by_one_name():
+            return _written(first, apply(getattr(function, "__name__", ""), function, given, {}))
+        result = getattr(function, method)(*map(_left, given), **{key: _left(one) for key, one in options.items()})
+        for one in filter(followed, into):
+            one.tensor = _doubles(one.value)
+        return result
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):  # numpy asks for the memory of what it is given
@@ -118,6 +131,7 @@ def _operators() -> None:
     for name in ("add", "sub", "mul", "truediv", "pow", "mod", "floordiv", "matmul"):
         setattr(Followed, f"__{name}__", _binary(name))
         setattr(Followed, f"__r{name}__", _binary(name, turned=True))
+        setattr(Followed, f"__i{name}__", _updating(_binary(name)))
     for name in ("neg", "pos", "abs"):
         setattr(Followed, f"__{name}__", _unary(name))
     for name in ("lt", "le", "gt", "ge", "eq", "ne"):
@@ -146,6 +160,18 @@ def _binary(name: str, *, turned: bool = False) -> Function:
         return apply(name, function, (other, mine) if turned else (mine, other), {}, each=name != "matmul")
 
     return compute
+
+
+def _updating(compute: Function) -> Function:
+    """An operator whose result keeps the type of an array that it is written to."""
+
+    def update(mine: Followed, other: Any) -> Any:
+        made = compute(mine, other)
+        if not followed(made) or not getattr(mine.value, "ndim", 0):
+            return made
+        return _made(made.value.astype(mine.value.dtype), made.tensor)
+
+    return update
 
 
 _operators()
@@ -287,6 +313,29 @@ def _left(value: Any) -> Any:
     return Followed.nudge(value.value) if Followed.lost() else value.value
 
 
+class _Counting:
+    """Tells how often an array is referred to within an operator that writes to it (`a += …`)."""
+
+    def __array_ufunc__(self, function: Function, method: str, *given: Any, **options: Any) -> int:
+        into = options["out"]
+        first = into[0]
+        return sys.getrefcount(first)
+
+
+@functools.cache
+def _by_one_name() -> int:
+    """That count where one name alone knows the array; the operator then gives that name another value."""
+    array: Any = importlib.import_module("numpy").zeros(1)
+    array += _Counting()
+    return int(array)
+
+
+def _written(array: Any, result: Any) -> Any:
+    """An array with a result written into it: it is followed if that is."""
+    array[...] = plain(result)
+    return _made(array, result.tensor) if followed(result) else array
+
+
 def _tensor(value: Any) -> torch.Tensor:
     if followed(value):
         return value.tensor.double()
@@ -355,7 +404,7 @@ def _moved(function: Function, given: tuple[Any, ...], options: dict[str, Any], 
         pool.append(values.ravel())
         return numpy.arange(start, start + values.size).reshape(values.shape)[()]
 
-    others = {key: option for key, option in options.items() if key != "dtype"}
+    others = {key: numbered(option) for key, option in options.items() if key != "dtype"}
     places = function(*map(numbered, given), **others)
     everything = numpy.concatenate(pool)
 

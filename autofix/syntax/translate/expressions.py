@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
+from enum import Enum, auto
 
 from autofix.core.edit import Declined
 from autofix.syntax.calls import Function, known, path_of
+from autofix.syntax.names import given_to
 from autofix.syntax.reaching import Reaching
 from autofix.syntax.source import Source
 from autofix.syntax.translate import words
@@ -24,6 +26,16 @@ from autofix.syntax.translate.made import (
     short,
     spelled,
 )
+from autofix.syntax.translate.started import Started
+
+
+class Wrap(Enum):
+    """Which values become tensors that may be arrays or numbers: none, those that are made arrays, or all."""
+
+    NONE = auto()
+    MADE = auto()
+    ALL = auto()
+
 
 Resolve = Callable[[Source, ast.Call], tuple[Source, Function] | None]
 
@@ -31,14 +43,25 @@ Resolve = Callable[[Source, ast.Call], tuple[Source, Function] | None]
 class ExpressionTranslation:
     """One translation, of one loss; `unsure` tells whether it met values that may be arrays or numbers.
 
-    `wrap`: such values become tensors. `to_cpu`: what left torch by way of the CPU stays there. `converted` are the
-    calls that turn a tensor into an array or number unasked.
+    `wrap`: which of these become tensors. `to_cpu`: what left torch by way of the CPU stays there. `converted` are the
+    calls that turn a tensor into an array or number unasked. `recurring`: the `recurs` of a translation before it.
     """
 
-    def __init__(self, resolve: Resolve, converted: Collection[ast.AST], *, wrap: bool, to_cpu: bool = False) -> None:
-        self._resolve, self._converted, self._wrap, self._to_cpu = resolve, converted, wrap, to_cpu
+    def __init__(
+        self, resolve: Resolve, converted: Iterable[ast.AST], *, wrap: Wrap, to_cpu: bool = False,
+        recurring: Collection[ast.AST] = (),
+    ) -> None:  # fmt: skip
+        self._resolve, self._converted, self._wrap, self._to_cpu = resolve, frozenset(converted), wrap, to_cpu
+        self._recurring = recurring
+        self._open: set[ast.AST] = set()
+        """Definitions of which is being found out what they give."""
+        self._asked: set[ast.AST] = set()
+        self.recurs: set[ast.AST] = set()
+        """What adds to a list or a sum what is made of it: of tensors, as was found out too late."""
         self.scopes: dict[ast.AST, Body] = {}
         self.unsure = False
+        self.takes = False
+        """Whether it met calls that make an array of what may be anything, where others do of tensors."""
         self.by_cpu: set[bool] = set()
         """Whether tensors left torch by way of the CPU: all, none, or some."""
 
@@ -84,10 +107,27 @@ class ExpressionTranslation:
 
     def _read(self, scope: Body, node: ast.expr) -> Translated:
         text = scope.source.segment(node)
-        found = [self._defined(scope, node, one) for one in scope.reaching.reads.get(node, ())]
+        definitions = scope.reaching.reads.get(node, ())
+        found = {one: self._defined(scope, node, one) for one in definitions}
         if not found:
             return replace(self._global(scope, path_of(node)), text=text)
-        return replace(joined(found), text=text, changed=False)
+        if any(made.kind in MOVED for made in found.values()):
+            found = {
+                one: made if made.kind in MOVED else self._joined(scope, node, one, made) for one, made in found.items()
+            }
+        return replace(joined(list(found.values())), text=text, changed=False)
+
+    def _joined(self, scope: Body, read: ast.expr, definition: ast.AST, made: Translated) -> Translated:
+        """What a definition gives where tensors are added to it, or put into it: numpy must not have made it."""
+        plain = definition if isinstance(definition, (ast.Assign, ast.AnnAssign)) else None
+        value = next(given_to(plain, path_of(read)), None) if plain is not None else None
+        text = "" if value is None else Started(self._numpy, self.value, scope).text(value)
+        if value is None or not text:
+            if any(_fills(one) for one in scope.reaching.reads[read] if scope.known.get(one, made).kind is Kind.ARRAY):
+                raise Declined("an array is filled piece by piece")
+            return made
+        scope.texts[value] = text
+        return Translated(text, Kind.LIST if isinstance(value, (ast.List, ast.ListComp)) else Kind.ARRAY, changed=True)
 
     def _global(self, scope: Body, name: str) -> Translated:
         """A name of the module that a function reads: a number, where nothing else is ever bound to it."""
@@ -195,6 +235,10 @@ class ExpressionTranslation:
             return self.value(scope, node)
         return Translated(scope.source.segment(node), Kind.OTHER)
 
+    def _starred(self, scope: Body, node: ast.Starred) -> Translated:
+        made = self.value(scope, node.value)
+        return replace(made, text=f"*{made.text}")
+
     def _list(self, scope: Body, node: ast.List | ast.Tuple) -> Translated:
         parts = [(part, self.value(scope, part)) for part in node.elts]
         mine = [made for _, made in parts if made.kind in MOVED]
@@ -224,7 +268,8 @@ class ExpressionTranslation:
             return Translated(f"torch.stack({made.text})", Kind.ARRAY, False, made.why, changed=True)
         if made.kind is Kind.OTHER:
             self.unsure = True
-            return replace(made, text=f"torch.as_tensor({made.text})", changed=True) if self._wrap else made
+            whole = self._wrap is Wrap.ALL
+            return replace(made, text=f"torch.as_tensor({made.text})", changed=True) if whole else made
         if made.kind is Kind.NUMBER:
             return replace(made, text=f"torch.tensor({made.text})", changed=True)
         return made
@@ -237,10 +282,15 @@ class ExpressionTranslation:
         if isinstance(definition, ast.arg):
             return scope.given.get(definition.arg, Translated(definition.arg, Kind.OTHER))
         if definition not in scope.known:
-            scope.known[definition] = (
-                Translated("", Kind.ARRAY) if isinstance(definition, ast.AugAssign) else Translated("", Kind.OTHER)
-            )
-            scope.known[definition] = self._given(scope, definition)
+            grown = Kind.ARRAY if isinstance(definition, ast.AugAssign) else Kind.LIST
+            scope.known[definition] = Translated("", grown if definition in self._recurring else Kind.OTHER)
+            self._open.add(definition)
+            made = scope.known[definition] = self._given(scope, definition)
+            self._open.discard(definition)
+            if definition in self._asked and made.kind in MOVED:
+                self.recurs.add(definition)
+        elif definition in self._open and isinstance(definition, (ast.Expr, ast.AugAssign)):
+            self._asked.add(definition)
         made = scope.known[definition]
         target = _target(definition)
         if isinstance(target, (ast.Tuple, ast.List)):
@@ -268,9 +318,10 @@ class ExpressionTranslation:
 
     def _assigned(self, scope: Body, definition: ast.Assign | ast.AnnAssign, value: ast.expr) -> Translated:
         if any(isinstance(one, ast.Subscript) for one in getattr(definition, "targets", ())):
-            if self.value(scope, value).kind in MOVED:
-                raise Declined("an array is filled piece by piece")
-            return Translated("", Kind.OTHER)
+            made = self.put(scope, value)
+            return (
+                replace(made, text="", kind=Kind.ARRAY, parts=()) if made.kind in MOVED else Translated("", Kind.OTHER)
+            )
         made = self.put(scope, value)
         if made.changed and path_of(_target(definition)) == made.text:
             scope.texts.pop(value, None)
@@ -308,3 +359,9 @@ def _target(definition: ast.AST) -> ast.expr | None:
         case ast.AsyncFor(target=target) | ast.comprehension(target=target):
             return target
     return None
+
+
+def _fills(definition: ast.AST) -> bool:
+    """Whether a definition puts something into what there is already."""
+    targets = definition.targets if isinstance(definition, ast.Assign) else [getattr(definition, "target", None)]
+    return any(isinstance(one, ast.Subscript) for one in targets)

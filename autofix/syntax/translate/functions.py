@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from dataclasses import replace
 
 from autofix.core.edit import Declined
 from autofix.syntax.calls import Function, defaults, keyword, name_of, path_of
 from autofix.syntax.source import Source
 from autofix.syntax.translate import words
-from autofix.syntax.translate.expressions import ExpressionTranslation
+from autofix.syntax.translate.expressions import ExpressionTranslation, Wrap
 from autofix.syntax.translate.made import (
     MOVED,
     Body,
@@ -25,6 +26,7 @@ from autofix.syntax.translate.made import (
 )
 from autofix.syntax.translate.words import WORDS, Word
 
+_CONSTANT = Translated("constant", Kind.OTHER)
 _BUILTINS = frozenset({
     "sum", "max", "min", "abs", "len", "zip", "enumerate", "sorted", "reversed", "pow", "round", "int", "float", "list",
     "tuple", "range", "isinstance",
@@ -108,6 +110,13 @@ class Translation(ExpressionTranslation):
         if node in self._converted:
             given = [(one, _taken(made)) for one, made in given]
         if not any(made.kind in MOVED for _, made in given):
+            plain = name in words.ARRAYS and isinstance(node.args[0], (ast.Name, ast.Attribute))
+            if plain and not self._converted.isdisjoint(ast.walk(scope.body)):
+                self.takes = True
+                if self._wrap is Wrap.MADE:
+                    text, kind = given[0][1].text, given[0][1].kind
+                    text = text if kind is Kind.TORCH else f"torch.as_tensor({text})"
+                    return Translated(text, Kind.ARRAY, changed=True)
             number = bool(given) and name in WORDS and all(made.kind is Kind.NUMBER for _, made in given)
             return rebuilt(scope, node, given, Kind.NUMBER if number else Kind.OTHER, number)
         made = dict(given)
@@ -184,13 +193,20 @@ class Translation(ExpressionTranslation):
         return Translated(f"torch.{word.name}({', '.join(arguments)}){item}", Kind.ARRAY, scalar, why, changed=True)
 
     def _apart(self, node: ast.Call, name: str, made: dict[str, Translated]) -> Translated | None:
-        """A call that torch has no function for: the bound of a value, a mean with weights."""
+        """A call that torch says in another way: the bound of a value, a mean with weights, what is put around."""
         numbers = [one for one in made.values() if one.kind is Kind.NUMBER]
         if name in ("maximum", "minimum") and len(numbers) == 1:
             other = next(one for one in made.values() if one.kind is not Kind.NUMBER)
             side = "min" if name == "maximum" else "max"
             text = f"torch.clamp({self._tensor(other).text}, {side}={numbers[0].text})"
             return replace(other, text=text, parts=(), changed=True)
+        if name == "pad":
+            if made.get("mode", _CONSTANT).text.strip("\"'") != _CONSTANT.text:
+                raise Declined(f"{short(node.func)} repeats what stands at the ends")
+            fill = f", value={made['constant_values'].text}" if "constant_values" in made else ""
+            array = self._tensor(made["array"])
+            text = f"torch.nn.functional.pad({array.text}, {_padded(node)}{fill})"
+            return replace(array, text=text, parts=(), scalar=False, changed=True)
         if name == "average" and "weights" in made:
             if "axis" in made:
                 raise Declined(f"axis= of {short(node.func)} with weights has no counterpart in torch")
@@ -296,10 +312,11 @@ class Translation(ExpressionTranslation):
         given = self._given_to(scope, node)
         names = [one.arg for one in (*function.args.posonlyargs, *function.args.args)]
         names = names[1:] if names[:1] in (["self"], ["cls"]) else names
-        if any(isinstance(one, ast.Starred) for one in node.args) or len(node.args) > len(names):
-            raise Declined(f"{short(node)} does not say which argument is which")
         made = dict(given)
-        by_name = dict(zip(names, (made[one] for one in node.args), strict=False))
+        placed = [part for one in node.args for part in _several(one, made[one])]
+        if not all(placed) or len(placed) > len(names):
+            raise Declined(f"{short(node)} does not say which argument is which")
+        by_name = {name: one for name, one in zip(names, placed, strict=False) if one is not None}
         by_name |= {word.arg: made[word.value] for word in node.keywords if word.arg is not None}
         inner = self.scope(source, function)
         if inner.result is None:
@@ -321,6 +338,40 @@ class Translation(ExpressionTranslation):
         values = [one.value for one in scope.reaching.returns if one.value is not None]
         made = [self.put(scope, value) for value in values]
         return replace(joined(made), changed=any(one.changed for one in made)) if made else Translated("", Kind.OTHER)
+
+
+def _several(node: ast.expr, made: Translated) -> Sequence[Translated | None]:
+    """What an argument gives: itself, or where it is starred, what is in it; None where nobody can count that."""
+    match node:
+        case ast.Starred(value=ast.Subscript(slice=ast.Slice(lower, upper, None))):
+            first, last = _whole(lower), _whole(upper)
+            if first is None or last is None or not (0 <= first < last or first < last <= 0):
+                return [None]
+            return [element(replace(made, parts=()))] * (last - first)
+        case ast.Starred():
+            return made.parts or [None]
+    return [made]
+
+
+def _whole(node: ast.expr | None) -> int | None:
+    """A bound of a slice where it is a number: none is 0."""
+    try:
+        value = 0 if node is None else ast.literal_eval(node)
+    except ValueError:
+        return None
+    return value if isinstance(value, int) else None
+
+
+def _padded(node: ast.Call) -> str:
+    """By how much each axis is padded as torch says it: from the last axis on, up to the first that gets something."""
+    width = keyword(node, "pad_width") or (node.args[1] if len(node.args) > 1 else None)
+    pairs = [one.elts for one in getattr(width, "elts", ()) if isinstance(one, (ast.Tuple, ast.List))]
+    flat = [ast.unparse(one) for pair in reversed(pairs) for one in pair]
+    if not pairs or len(flat) != 2 * len(getattr(width, "elts", ())):
+        raise Declined(f"{short(node)} does not say by how much each axis is padded")
+    while flat[-2:] == ["0", "0"] and len(flat) > 2:  # noqa: PLR2004  one pair stays
+        flat = flat[:-2]
+    return f"({', '.join(flat)})"
 
 
 def _bound(node: ast.Call, word: Word) -> dict[str, ast.expr]:
