@@ -72,6 +72,16 @@ def test_what_is_made_of_another_network_or_given_to_another_name_is_not_judged_
     assert not alike(names, "        y = net(x).detach()", "        x = net(x).detach()")
 
 
+def test_a_statement_of_the_same_text_is_judged_by_it_wherever_it_stands() -> None:
+    twice = "def one(x, y):\n    x += y\n    return x\ndef two(x, y):\n    x += y\n    return x\n"
+    both, apart = twice.replace("x += y", "x = x + y"), twice.replace("x += y", "x = x + y", 1)
+    rarely, usually = 5, 2
+    assert ran_alike(twice.encode(), both.encode(), rarely, {usually}, before=False) == usually
+    assert not ran_alike(twice.encode(), both.replace("x + y", "y + x", 1).encode(), rarely, {usually}, before=False)
+    assert not ran_alike(twice.encode(), apart.replace("+= y", "+= 2 * y").encode(), rarely, {usually}, before=False)
+    assert not ran_alike(twice.encode(), both.encode(), rarely, set(), before=False)
+
+
 def test_a_branch_that_did_not_run_either_says_nothing() -> None:
     new = IN_PLACE.replace("buffer)\n", f"buffer){CUT}\n").replace("zero_()", f"zero_(){CUT}")
     assert not ran_alike(IN_PLACE.encode(), new.encode(), RARE, set(), before=False)

@@ -710,6 +710,12 @@ def test_an_edit_that_no_run_reached_is_not_believed(script: Scripts) -> None:
         assert "never ran" in verdict.summary
 
 
+def test_what_a_part_that_ran_changes_is_told_whatever_never_ran(script: Scripts) -> None:
+    train = script(shared(after="if step > 100: opt.param_groups[0]['lr'] = 0.5"))
+    edits = ("opt.param_groups[0]['lr'] = 0.5", "opt.param_groups[0]['lr'] = 0.7"), ("lr=0.1", "lr=0.2")
+    assert train.verdict(KEEP, *edits).effect is Effect.CHANGED
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [("def late(h, scale=2):", "def late(h, scale=0):"), ("def late(h", "@torch.no_grad()\n    def late(h")],

@@ -25,7 +25,7 @@ from autofix.experiments.spec import UNEDITED, Intervention, RunSpec
 from autofix.experiments.values import compared_ends, lost_writes, moved_otherwise, vanished
 from autofix.probe import wire
 from autofix.verdict.runs import Runs
-from autofix.verdict.unjudged import unexecuted, unjudged
+from autofix.verdict.unjudged import unjudged, unreached
 from autofix.verdict.wording import changed, equal_to, none_of_them, one_of_two, other_draws, with_reading
 
 _MOVED_BY = 3
@@ -35,12 +35,11 @@ _MOVED_BY = 3
 def assess(runs: Runs) -> Assessment:
     """The effect of an edit whose own run got past the failure."""
     found, letter = _Comparison(runs).assessment(), runs.letter
-    unseen = [(reason, like) for reason, like in unexecuted(runs) if like and found.effect.keeps_gradients]
-    if unseen:
-        reason, like = unseen[0]
-        found = replace(
-            found, sentence=f"{found.sentence}. Not judged: {reason}; line {like} does the same instead of it"
-        )
+    if found.effect.keeps_gradients:
+        why, instead = unreached(runs)
+        if why:
+            return _unknown(why)
+        found = replace(found, sentence=f"{found.sentence}. Not judged: {instead}") if instead else found
     if not letter.hurried or found.effect is Effect.IDENTICAL or not found.effect.keeps_gradients:
         return found
     # Two passes show what each hands to the next; what is made once, for several of them, shows only in the third.

@@ -24,9 +24,6 @@ def unjudged(runs: Runs) -> str:
         or pool.unproven
         or pool.too_few
         or _unseen(letter, pool.baseline)
-        or next(
-            (f"{reason}: {_REACH}{_OR_LESS * runs.case.offered}" for reason, line in unexecuted(runs) if not line), ""
-        )
         or _unread(runs)
     )
 
@@ -59,8 +56,18 @@ def _unread(runs: Runs) -> str:
     return ""
 
 
-def unexecuted(runs: Runs) -> Iterator[tuple[str, int]]:
-    """Each changed statement that no run reached, in words, and the line beside it that was judged for both, or 0."""
+def unreached(runs: Runs) -> tuple[str, str]:
+    """Why an edit that keeps the gradients may not do so elsewhere, as a part of it never ran; '' where that is judged.
+
+    And what is said where another line was judged instead of it.
+    """
+    found = list(_unexecuted(runs))
+    alone = next((f"{why}: {_REACH}{_OR_LESS * runs.case.offered}" for why, line in found if not line), "")
+    return alone, next((f"{why}; line {line} does the same instead of it" for why, line in found), "")
+
+
+def _unexecuted(runs: Runs) -> Iterator[tuple[str, int]]:
+    """Each changed statement that no run reached, in words, and the line that was judged for both, or 0."""
     for trace, verb in ((runs.edited, "writes"), (runs.letter, "removes")):
         which = "the edited " if trace is runs.edited else ""
         for path, places in trace.marked.items():

@@ -1,4 +1,4 @@
-"""Branches of one condition that an edit changes or copies alike: one that ran says what the other does."""
+"""Statements that an edit changes or copies alike: one that ran says what another does, that did not."""
 
 from __future__ import annotations
 
@@ -14,12 +14,17 @@ _HOLE = "what was there"
 
 
 def ran_alike(old: bytes, new: bytes, line: int, ran: Collection[int], *, before: bool) -> int:
-    """The line of a changed statement that ran in the other branch, and was changed in the same way; 0 for none.
+    """The line of a changed statement that ran, and was changed in the same way; 0 for none.
 
-    Lines are those of the old text if `before`, else of the new one. The same way: around what was there stands the
-    same, it is given to the same name, and what was there is made of nothing else.
+    Lines are those of the old text if `before`, else of the new one. A statement of the same text is, wherever it
+    stands. In the other branch of its condition: around what was there stands the same, it is given to the same name,
+    and what was there is made of nothing else.
     """
     trees = ast.parse(old), ast.parse(new)
+    lines = {(one[0] if before else one[1]).lineno: _text(one) for one in _changed(*trees)}
+    for there in set(ran) - {line}:
+        if lines.get(there, there) == lines.get(line):
+            return there
     modules = {(one.asname or one.name).split(".")[0] for one in _imported(trees[0])}
     for was, now in _conditions(*trees):
         for mine, other in ((was.body, was.orelse), (was.orelse, was.body)):
@@ -118,7 +123,7 @@ def _stored(tree: ast.AST) -> Iterator[str]:
             yield node.arg
 
 
-def _text(branch: Iterable[ast.stmt]) -> list[str]:
+def _text(branch: Iterable[ast.AST]) -> list[str]:
     return [*map(ast.dump, branch)]
 
 
@@ -133,6 +138,17 @@ def _conditions(old: ast.Module, new: ast.Module) -> Iterator[tuple[ast.If, ast.
     found = [[node for node in ast.walk(tree) if isinstance(node, ast.If)] for tree in (old, new)]
     if [ast.dump(node.test) for node in found[0]] == [ast.dump(node.test) for node in found[1]]:
         yield from zip(*found, strict=True)
+
+
+def _changed(old: ast.AST, new: ast.AST) -> Iterator[tuple[ast.stmt, ast.stmt]]:
+    """The statements that have another text, each as it was and as it is, of blocks with as many as before."""
+    for name in ("body", "orelse", "finalbody", "handlers", "cases"):
+        was, now = getattr(old, name, None), getattr(new, name, None)
+        if isinstance(was, list) and isinstance(now, list) and len(was) == len(now):
+            for one, other in zip(was, now, strict=True):
+                yield from _changed(one, other)
+                if isinstance(one, ast.stmt) and not hasattr(one, "body") and ast.dump(one) != ast.dump(other):
+                    yield one, other
 
 
 def _changes(old: list[ast.stmt], new: list[ast.stmt]) -> list[tuple[ast.stmt, ast.stmt]]:
