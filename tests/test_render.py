@@ -537,3 +537,11 @@ def test_where_nobody_watches_a_long_repair_says_what_it_has_found_and_does(
         tell.keep("safe: detach it", "+h.detach()")
         tell("trying another")
     assert [line.partition(" s  ")[2] for line in capsys.readouterr().err.splitlines()] == said
+
+
+def test_a_diff_of_a_file_with_windows_line_ends_shows_none_of_them() -> None:
+    assert words.diff_lines("@@ -1 +1 @@\r\n-a\r\n+b\r\n") == [
+        ("place", "@@ -1 +1 @@"),
+        ("removed", "-a"),
+        ("added", "+b"),
+    ]

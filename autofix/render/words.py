@@ -303,7 +303,7 @@ def diff_lines(text: str) -> list[tuple[str, str]]:
     kinds = {"+": "added", "-": "removed", "@": "place"}
     return [
         ("file" if line.startswith(("+++ ", "--- ")) else kinds.get(line[:1], "same"), masked(line))
-        for line in text.removesuffix("\n").replace("\r\n", "\n").replace("\t", "    ").split("\n")
+        for line in text.replace("\r\n", "\n").removesuffix("\n").replace("\t", "    ").split("\n")
     ]
 
 
