@@ -10,6 +10,8 @@ from . import graph
 from .taps import Call, Taps
 
 _NO_SHAPE = ("Clone", "Detach", "Select", "Unbind", "Split", "Slice")
+_RESHAPES = ("View", "ReshapeAlias", "UnsafeView")
+"""One operation, which torch makes of a call as modes are on or off."""
 
 
 class Shapes:
@@ -37,6 +39,7 @@ class Shapes:
         kinds: list[dict[int, str]] = [{} for _ in owners]
         for node in graph.children_first(call.roots):
             variable, name = graph.leaf(node), node.name()
+            name = _RESHAPES[0] if name.startswith(_RESHAPES) else name
             below = [led for child in graph.children(node) if (led := forms.get(child))]
             own: dict[int, tuple[Any, ...]]
             if variable is not None and inputs and id(variable) not in inputs:
