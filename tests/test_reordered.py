@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from autofix.experiments.reordered import in_order
 from autofix.probe import wire
 
@@ -17,3 +19,30 @@ def test_what_is_told_comes_in_the_order_of_the_code() -> None:
 def test_an_optimizer_that_an_edit_has_not_made_stays_as_it_is() -> None:
     fewer = wire.Trace(0, "stopped", counts=(1,), names=(("a", "b"), ("d", "c")), finals=((1.0,), (2.0,)))
     assert in_order(CODE, fewer) is fewer
+
+
+def run(names: tuple[str, ...], *gradients: tuple[float, ...], outcome: str = "finished") -> wire.Trace:
+    step = wire.Step(0, gradients, gradients, "SGD")
+    finals = tuple((float(place),) for place in range(len(names)))
+    return wire.Trace(0, outcome, counts=(1,), names=(names, ()), steps=(step,), finals=finals)
+
+
+def test_what_gets_no_gradient_to_the_end_need_not_be_given() -> None:
+    code = run(("a", "idle", "b"), (1.0,), (), (2.0,))
+    told = in_order(code, run(("a", "b"), (1.0,), (2.0,)))
+    assert told.steps == code.steps
+    assert told.names == code.names
+    assert told.finals == ((0.0,), (1.0,), (1.0,))
+    back = in_order(run(("a", "b"), (1.0,), (2.0,)), code)
+    assert back.steps[0].gradients == ((1.0,), (2.0,))
+
+
+def test_what_may_get_a_gradient_is_not_left_out() -> None:
+    code, edit = (("a", "b"), (1.0,), (2.0,)), (("a",), (1.0,))
+    assert in_order(run(*code), run(*edit)) == run(*edit)
+    later = run(("a", "idle"), (1.0,), (), outcome="stopped")
+    stopped = run(*edit, outcome="stopped")
+    assert in_order(later, stopped) is stopped
+    held = wire.Held("0 1", ((1.0,), (2.0,)), (0, 0))
+    written = replace(run(("a", "idle"), (1.0,), ()), courses=(held,))
+    assert in_order(written, run(*edit)) == run(*edit)

@@ -1,49 +1,95 @@
-"""A run whose optimizers were given the same parameters in another order, told in the order of another run."""
+"""A run whose optimizers were given the same parameters in another form, told in the form of another run."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
+from autofix.experiments.sketches import norm
 from autofix.probe import wire
+
+_GONE = -1
+"""The place of what the other run does not give to the optimizer."""
 
 
 def in_order(reference: wire.Trace, candidate: wire.Trace) -> wire.Trace:
     """The candidate's run with the parameters of each optimizer in the order in which the reference's has them.
 
-    To a program it is all one in which order an optimizer of one group is given its parameters.
+    To a program it is all one in which order an optimizer of one group is given its parameters, and whether it is given
+    what, until the program ends, gets no gradient and is written by nothing.
     """
     made = range(min(len(reference.counts), len(candidate.counts)))
     orders = {index: order for index in made if (order := _order(reference, candidate, index))}
     if not orders:
         return candidate
-    names, finals = list(candidate.names), list(candidate.finals)
-    for index, order in orders.items():
-        start = sum(map(len, names[:index]))
-        names[index] = reference.names[index]
-        if len(finals) == sum(map(len, names[: len(candidate.counts)])):  # else some optimizer owns others by now
-            finals[start : start + len(order)] = [candidate.finals[start + place] for place in order]
+    names = tuple(reference.names[index] if index in orders else owned for index, owned in enumerate(candidate.names))
+    finals, wanted = _finals(candidate), _finals(reference)
+    for index, order in orders.items() if finals else ():  # else some optimizer owns others by now
+        rest = wanted[index] if wanted else [()] * len(order)
+        finals[index] = [finals[index][at] if at != _GONE else rest[place] for place, at in enumerate(order)]
     courses = []
     for one in candidate.courses:
         owner, _, place = one.name.partition(" ")
         order = orders.get(int(owner), ()) if place and owner.isdecimal() else ()
-        courses.append(replace(one, name=f"{owner} {order.index(int(place))}") if order else one)
-    steps = [_reordered(step, orders.get(step.optimizer, ())) for step in candidate.steps]
-    return replace(candidate, steps=tuple(steps), names=tuple(names), finals=tuple(finals), courses=tuple(courses))
+        if not order or int(place) in order:
+            courses.append(replace(one, name=f"{owner} {order.index(int(place))}") if order else one)
+    return replace(
+        candidate,
+        steps=tuple(_reordered(step, orders.get(step.optimizer, ())) for step in candidate.steps),
+        names=names,
+        finals=tuple(one for group in finals for one in group) or candidate.finals,
+        courses=tuple(courses),
+    )
 
 
 def _order(reference: wire.Trace, candidate: wire.Trace, index: int) -> tuple[int, ...]:
     """Where the candidate's optimizer has each parameter of the reference's; () where not the same, or in place."""
     wanted, got = reference.names[index], candidate.names[index]
-    if wanted == got or set(wanted) != set(got) or len(set(wanted)) != len(wanted) or len(wanted) != len(got):
-        return ()
-    if any("], [" in step.settings for trace in (reference, candidate) for step in trace.of(index)):
+    if wanted == got or any("], [" in step.settings for trace in (reference, candidate) for step in trace.of(index)):
         return ()  # of several groups each treats its parameters in its own way
-    return tuple(map(got.index, wanted))
+    if len(wanted) != len(got):
+        return _without_idle(reference, candidate, index)
+    same = set(wanted) == set(got) and len(set(wanted)) == len(wanted)
+    return tuple(map(got.index, wanted)) if same else ()
+
+
+def _without_idle(reference: wire.Trace, candidate: wire.Trace, index: int) -> tuple[int, ...]:
+    """The order where one of the two optimizers is given what gets nothing, and the other is not."""
+    if not reference.outcome == candidate.outcome == "finished":
+        return ()
+    wanted, got = reference.names[index], candidate.names[index]
+    without = wanted if len(wanted) < len(got) else got
+    more = {name for name in (*wanted, *got) if name not in without}
+    places = [
+        [place for place, name in enumerate(names) if not (name in more and _is_idle(trace, index, place))]
+        for trace, names in ((reference, wanted), (candidate, got))
+    ]
+    if len(places[0]) != len(places[1]):
+        return ()
+    where = dict(zip(*places, strict=True))
+    return tuple(where.get(place, _GONE) for place in range(len(wanted)))
+
+
+def _is_idle(trace: wire.Trace, index: int, place: int) -> bool:
+    """Whether what an optimizer has at a place gets no gradient at any step, and nothing writes it."""
+    steps = trace.of(index)
+    course = next((one for one in trace.courses if one.name == f"{index} {place}"), None)
+    still = course is None or (len(course.values) == 1 and not course.unused)
+    moved = (norm(values[place]) for step in steps for values in (step.gradients, step.changes) if place < len(values))
+    return bool(steps) and still and not any(moved)
+
+
+def _finals(trace: wire.Trace) -> list[Sequence[tuple[float, ...]]]:
+    """Where the parameters of each optimizer end; nothing where what is owned has changed since."""
+    sizes = [len(owned) for owned in trace.names[: len(trace.counts)]]
+    if sum(sizes) != len(trace.finals):
+        return []
+    return [trace.finals[sum(sizes[:index]) : sum(sizes[: index + 1])] for index in range(len(sizes))]
 
 
 def _reordered(step: wire.Step, order: tuple[int, ...]) -> wire.Step:
     gradients, changes = (
-        tuple(values[place] for place in order) if len(values) == len(order) else values
+        tuple(values[at] if at != _GONE else () for at in order) if order and len(values) > max(order) else values
         for values in (step.gradients, step.changes)
     )
     return replace(step, gradients=gradients, changes=changes)
