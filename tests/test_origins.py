@@ -113,6 +113,11 @@ from torch.utils.checkpoint import checkpoint
 ways = [net, torch.nn.Sequential(net, torch.nn.Tanh())]
 checkpoint(lambda x: ways.pop()(x), x, use_reentrant=False).sum().backward()
 """
+FUSED = """\
+q = torch.randn(1, 1, 2, 2, requires_grad=True)
+attended = torch.nn.functional.scaled_dot_product_attention(q, q, q).sum()
+torch.autograd.grad(attended, q, create_graph=True)[0].sum().backward()
+"""
 ONCE = """\
 class Exp(torch.autograd.Function):
     @staticmethod
@@ -187,6 +192,7 @@ GIVEN = "given = torch.autograd.grad(w.sum(), [net.weight, w], allow_unused=True
         ("checkpoint_refused", CHECKPOINTED),
         ("recomputed_otherwise", RECOMPUTED),
         ("differentiated_once", ONCE),
+        ("differentiated_once", FUSED),
         ("", "net.weight = 1\n"),
         ("", "w + torch.ones(2)\n"),
         ("", "w.add_(torch.ones(2).detach(), alpha='no')\n"),

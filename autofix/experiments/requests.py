@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from autofix.core.aligned import opcodes
-from autofix.core.model import Refused, Target, Treatment
+from autofix.core.model import Cause, Refused, Target, Treatment
 from autofix.experiments.client import SHARE
 from autofix.experiments.later import died_later
 from autofix.experiments.spec import Intervention, RunSpec
@@ -118,6 +118,7 @@ class Builder:
             self._shared("reference", spec), marks=dict(self.removed or {}), sites=self.sites,
             truncated=spec.reading.truncated, reading=spec.reading.refused.value if operation else "",
             follow=(operation and self.converts) or any(site.action == "follow" for site in self.sites),
+            twice=self.baseline.failure is not None and self.baseline.failure.kind == Cause.DIFFERENTIATED_ONCE,
         )  # fmt: skip
         # Steps made by hand are writes, which only a run that is watched sees: they tell passes apart and where to cut.
         by_hand = spec.reading.truncated or not any(self.baseline.counts)

@@ -146,6 +146,7 @@ class Request:
     sources: bool = False  # whether data went into what several passes share is told
     compared: bool = False  # where what is compared is the same is told
     older: tuple[int, ...] = ()  # of that: the ages of what passes take of earlier ones, held against newer values
+    twice: bool = False  # in reference mode: what a fused operation does can be differentiated twice
     once: bool = False  # what a pass takes of earlier ones was made once, and is not handed on from pass to pass
     nudged: bool = False  # what autograd.grad and refused conversions give is otherwise: does a loss depend on it?
     doubled: int = -1  # after that many steps each backward sends twice as much: does a loss depend on gradients?

@@ -68,7 +68,7 @@ CAUSES = {
     Cause.OUT_REFUSED: "a result with a graph was to be put into memory that is given",
     Cause.GRADIENTS_MISCOUNTED: "a function's own backward gives fewer gradients than its forward takes arguments",
     Cause.RECOMPUTED_OTHERWISE: "a checkpoint that runs its part anew computes something else than at first",
-    Cause.DIFFERENTIATED_ONCE: "a derivative is differentiated again by a backward that is marked @once_differentiable",
+    Cause.DIFFERENTIATED_ONCE: "a derivative is differentiated again by a backward that has no derivative of its own",
     Cause.OTHER: "the failure is not one that is known here",
 }
 EFFECTS = {

@@ -25,8 +25,8 @@ from .missing import empty, missing
 from .refusals import by_checkpoint, by_recomputation, by_reducer
 
 _MESSAGE = 4000
-_ONCE = "Error"
-"""The node that @once_differentiable leaves in the graph of a derivative: it does nothing but fail."""
+_ONCE = ("Error", "NotImplemented")
+"""The nodes that @once_differentiable, and fused operations, leave in the graph of a derivative: they only fail."""
 
 
 def failure(error: BaseException, run: State) -> wire.Failure:
@@ -113,7 +113,7 @@ def _in_backward(error: BaseException, run: State, frame: FrameType) -> str:
         return "gradients_miscounted"
     if by_recomputation(error):
         return "recomputed_otherwise"
-    if any(type(node).__name__ == _ONCE for node in graph.walk(roots)):
+    if any(type(node).__name__ in _ONCE for node in graph.walk(roots)):
         return "differentiated_once"
     return "reducer_refused" if by_reducer(error, roots) else ""
 

@@ -43,6 +43,8 @@ def arm(run: State, uses: Uses, hooks: Hooks) -> None:
     replaced.plain_checkpoints()
     replaced.plain_reducers()
     replaced.no_inference_mode()
+    if asked.twice:
+        replaced.plain_attention()
     functions.listen(functions.counted)
     known = run.sourced
     sources = None

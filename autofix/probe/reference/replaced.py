@@ -1,4 +1,4 @@
-"""Functions of torch's in whose place a reference runs plainer ones: single views, no checkpoints, plain `no_grad`."""
+"""What a reference runs in place of functions of torch's: single views, no checkpoints, no fused attention."""
 
 from __future__ import annotations
 
@@ -58,6 +58,13 @@ def no_inference_mode() -> None:
         torch.set_grad_enabled(mode.prev)
 
     torch.inference_mode.__enter__, torch.inference_mode.__exit__ = enter, leave
+
+
+def plain_attention() -> None:
+    """Have attention made of operations that can be differentiated twice, unless the script chooses others."""
+    for name in ("flash", "mem_efficient", "cudnn"):
+        if switch := getattr(torch.backends.cuda, f"enable_{name}_sdp", None):
+            switch(False)
 
 
 def plain_checkpoints() -> None:
