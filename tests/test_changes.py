@@ -112,6 +112,27 @@ def test_a_printed_figure_may_differ_in_its_last_place_alone(was: str, now: str,
     assert bool(differences(one, other, LIVE)) is differs
 
 
+def test_a_rate_that_a_script_computes_may_be_rounded_otherwise() -> None:
+    def of(rate: str) -> Trace:
+        made = wire.Step(1, ((0.5, 0.5), (0.1, 0.1)), (), f"SGD[[('lr', '{rate}'), ('momentum', '0.9')]]")
+        return replace(trace(), counts=(0, 1), steps=(made,))
+
+    rates = ("np.float64(0.09380972580337503)", "np.float64(0.0938)", "0.0938097224042674")
+    noted = [bool(differences(of("np.float64(0.0938097224042674)"), of(rate), LIVE)) for rate in rates]
+    assert noted == [False, True, True]
+
+
+def test_a_new_leaf_with_the_values_of_an_old_one_is_used_from_another_step_on() -> None:
+    def of(value: float, after: int, *, written: bool = False) -> Trace:
+        values = ((value, value), (9.0, 9.0)) if written else ((value, value),)
+        held = wire.Held("1 0", values, (after,) * len(values))
+        return replace(trace((1, ((0.5, 0.5), (0.1, 0.1)))), courses=(held,))
+
+    assert not differences(of(1.0, 0), of(2.0, 4), LIVE)
+    assert differences(of(1.0, 0), of(2.0, 0), LIVE)
+    assert differences(of(1.0, 0, written=True), of(2.0, 4), LIVE)
+
+
 def test_what_overflows_is_close_to_nothing() -> None:
     inf = float("inf")
     assert differences(trace((0, many(1.0))), trace((0, many(inf))), LIVE)

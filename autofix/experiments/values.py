@@ -90,16 +90,18 @@ def _helds(reference: wire.Trace, candidate: wire.Trace) -> Iterator[Change]:
 
 def _courses(reference: wire.Trace, candidate: wire.Trace, tolerance: float) -> Iterator[Change]:
     """What parameters and buffers held where a forward, a backward or a step used them: a lost write shows there."""
-    other = {one.name: one.values for one in candidate.courses}
+    other = {one.name: one for one in candidate.courses}
     again = _again(reference, candidate)
     for one in reference.courses:
-        got = other.get(one.name)
-        if got is None or one.loose or one.name.startswith(again):
+        match = other.get(one.name)
+        if match is None or one.loose or one.name.startswith(again):
             continue
         index, _, place = one.name.partition(" ")
-        owned = bool(place) and index.isdecimal()
+        owned, got = bool(place) and index.isdecimal(), match.values
+        if owned and len(one.values) == len(got) == 1 and one.after != match.after:
+            continue  # an optimizer was given the tensor of an earlier one there, and here a new one that holds the same
         if not (owned or close(one.values[0], got[0], tolerance)) and any(
-            close(one.values[0], values[0], tolerance) for values in other.values()
+            close(one.values[0], mine.values[0], tolerance) for mine in other.values()
         ):
             continue  # the name stands for another tensor there: a function may be called for one and for the other
         same = all(close(want, have, tolerance) for want, have in zip(one.values, got, strict=False))
