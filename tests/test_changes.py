@@ -48,8 +48,9 @@ def test_a_step_without_a_backward_call_before_it_is_said_to_be_one() -> None:
         return replace(trace(), counts=(0, len(calls)), steps=made)
 
     said = "the optimizer of b makes its 2nd step without a backward call since the one before"
-    noted = [[c.note for c in differences(of(1, 2, 3), of(*calls), LIVE) if c.note] for calls in ((1, 1, 2), (1, 2, 3))]
-    assert noted == [[f"{said}, in the code behind 1 backward call"], []]
+    edits = ((1, 1, 2), (1, 2, 3), (2, 2, 3))
+    noted = [[c.note for c in differences(of(1, 2, 3), of(*calls), LIVE) if c.note] for calls in edits]
+    assert noted == [[f"{said}, in the code behind 1 backward call"], [], []]
 
 
 def test_what_rounding_leaves_of_nothing_comes_last() -> None:

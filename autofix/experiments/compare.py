@@ -426,7 +426,8 @@ def _rhythm(reference: wire.Trace, wanted: list[wire.Step], got: list[wire.Step]
     for number, (want, have) in enumerate(zip(wanted, got, strict=False)):
         # A step that an edit moves behind another backward is late by less than a period, however often.
         late = have.calls - want.calls > period and have.sent - want.sent > sends
-        again = have.calls == mine and want.calls > before
+        # One whose gradient an edit had made before, and put aside, is no step more of the same gradient.
+        again = have.calls == mine < want.calls > before
         if late or again:
             label, calls = reference.owner(want.optimizer), want.calls - before
             when = f"after the {_ordinal(have.calls)} backward call, in the code after the {_ordinal(want.calls)}"
