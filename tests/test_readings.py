@@ -808,6 +808,48 @@ def test_a_term_that_numpy_computes_is_trained_through(script: Scripts) -> None:
     assert (right.applicability, right.effect) == (Applicability.SAFE, Effect.IDENTICAL)
 
 
+FED_BY_NUMPY = """
+    import numpy as np
+    import torch
+
+    torch.manual_seed(0)
+    model = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 2)).requires_grad_(False)
+    shift = torch.zeros(5, 3, requires_grad=True)
+    opt = torch.optim.Adam([shift], lr=0.1)
+    image = torch.rand(5, 3)
+    for _ in range(4):
+        pixels = np.asarray((image + shift).detach().numpy(), dtype=np.float32)
+        seen = torch.from_numpy((pixels - 0.5) / 0.25)
+        loss = torch.nn.functional.cross_entropy(model(seen), torch.ones(5, dtype=torch.long))
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+"""
+IN_TORCH = (
+    ("np.asarray((image + shift).detach().numpy(), dtype=np.float32)", "image + shift"),
+    ("torch.from_numpy((pixels - 0.5) / 0.25)", "(pixels - 0.5) / 0.25"),
+)
+
+
+def test_what_is_frozen_may_be_fed_by_numpy(script: Scripts) -> None:
+    """The frozen network is meant to stay so: what it is given lost its graph on the way."""
+    train = script(FED_BY_NUMPY)
+    assert train.verify(*IN_TORCH).outcome is Outcome.SAFE
+    assert train.verify((".requires_grad_(False)", "")).outcome is not Outcome.SAFE
+    assert train.verify(IN_TORCH[0], (IN_TORCH[1][0], "pixels / 0.25")).outcome is not Outcome.SAFE
+
+
+def test_an_array_that_was_only_looked_at_is_not_followed(script: Scripts) -> None:
+    """What an optimizer owns is frozen by mistake; the array is printed."""
+    looked = FED_BY_NUMPY.replace("opt.zero_grad()", "print(loss.item())\n        opt.zero_grad()")
+    looked = looked.replace("[shift]", "model[2].parameters()").replace(
+        "torch.from_numpy((pixels - 0.5) / 0.25)", "image"
+    )
+    train = script(looked)
+    assert train.verify(("opt = ", "model[2].requires_grad_()\nopt = ")).outcome is Outcome.SAFE
+    assert train.verify(("opt.zero_grad()", "loss.requires_grad_()")).outcome is not Outcome.SAFE
+
+
 @pytest.mark.parametrize("new", [CUT, CUT.replace("detach()", "data")])
 def test_a_term_that_is_cut_to_a_number_is_changed(script: Scripts, new: str) -> None:
     verdict = script(AVERAGED).verdict((PER, new))

@@ -63,6 +63,8 @@ _MOST_PLACES = 4
 """Places that may each have lost a graph, beyond which nobody tries which of them did."""
 LEAST = 3
 """Steps without any gradient from which on they are no accident of where a run begins or ends."""
+_FROZEN = ("frozen", "born")
+"""What may be meant to have no graph, beside another place that lost one."""
 _ACTIONS = dict.fromkeys(("detach", "data", "item", "rebuilt"), "keep") | {
     "no_grad": "grad", "derivative": "create", "plain": "require", "born": "require", "frozen": "unfreeze",
 }  # fmt: skip
@@ -210,9 +212,15 @@ def _only(diagnosis: Diagnosis, origins: list[wire.Origin]) -> tuple[wire.Site, 
         return tuple(dict.fromkeys(wire.Site(action, o.stack[0], o.node) for o in origins if o.kind == kind))
     if diagnosis.cause is Cause.NO_GRAPH and all(o.kind == "constant" for o in origins):
         return tuple(dict.fromkeys(wire.Site("constant", o.stack[0]) for o in origins))
-    if diagnosis.cause is Cause.NO_GRAPH and any(o.kind in _THROUGH for o in origins):
-        return (wire.Site("follow", origins[0].stack[0]),)
+    left = [o for o in origins if o.kind in _THROUGH]
+    if diagnosis.cause is Cause.NO_GRAPH and left and not any(o.kind in _FROZEN for o in origins):
+        return (_followed(left),)
     return ()
+
+
+def _followed(left: list[wire.Origin]) -> wire.Site:
+    """Values that leave torch are followed wherever they do; this is the first place."""
+    return wire.Site("follow", left[0].stack[0])
 
 
 def _unused(origins: list[wire.Origin], *, refused: bool) -> tuple[tuple[wire.Site, ...], ...]:
@@ -234,6 +242,9 @@ def _lost(origins: list[wire.Origin]) -> tuple[tuple[wire.Site, ...], ...]:
     What was switched off when it was used, and is on again, is something else: it is meant to train by now. All of that
     is a choice, and all but one place of it.
     """
+    if left := [o for o in origins if o.kind in _THROUGH]:
+        kept = tuple(dict.fromkeys(_site(o) for o in origins if o.kind in _FROZEN))
+        return kept, (_followed(left),), (*kept, _followed(left))
     asleep = tuple(dict.fromkeys(wire.Site("record", o.stack[0]) for o in origins if o.used))
     known = {site.frame for site in asleep}
     found = (_site(o) for o in origins if o.stack[0] not in known)

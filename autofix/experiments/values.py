@@ -99,7 +99,7 @@ def _courses(reference: wire.Trace, candidate: wire.Trace, tolerance: float) -> 
         index, _, place = one.name.partition(" ")
         owned, got = bool(place) and index.isdecimal(), match.values
         if owned and len(one.values) == len(got) == 1 and one.after != match.after:
-            continue  # an optimizer was given the tensor of an earlier one there, and here a new one that holds the same
+            continue  # there it is the tensor of an earlier optimizer, and here a new one that holds the same
         if not (owned or close(one.values[0], got[0], tolerance)) and any(
             close(one.values[0], mine.values[0], tolerance) for mine in other.values()
         ):

@@ -156,6 +156,8 @@ class Follow(Listener):
             made = given[0] if given and isinstance(given[0], torch.Tensor) and given[0] in self._made else None
             return function(*given, **options) if made is None else made
         name = getattr(function, "__name__", "")
+        if isinstance(function, _Function):  # numpy's asarray, which stays with numpy
+            return function(*given, **options)
         same = name in ("as_tensor", "asarray") and isinstance(given[0] if given else None, torch.Tensor)
         values = None if same else self._taken((*given, *options.values()))
         if values is None:

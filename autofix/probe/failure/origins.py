@@ -30,6 +30,7 @@ _FLAG = "requires_grad.__set__"
 _KEPT = 400
 _NUMBERS = ("item", "tolist", "__float__", "__int__")
 _ARRAYS = ("numpy", "__array__")
+_FROZEN = ("frozen", "born")
 _NO_DATA = ("grad", "shape", "dtype", "device", "requires_grad", "grad_fn", "is_leaf", "backward")
 _SHAPED = ("new_zeros", "new_ones", "new_full", "new_empty")
 """These, as all that end in `_like`, take a shape from a tensor and nothing else."""
@@ -228,7 +229,8 @@ class Origins(TorchFunctionMode, Listener):
     def of(self, roots: Iterable[torch.Tensor]) -> tuple[wire.Origin, ...]:
         """Where the graph of tensors was lost, the earliest place first.
 
-        Of what is discrete, as a choice is, only where nothing else was lost: it never had a graph to lose.
+        Of what is discrete, as a choice is, only where nothing else was lost: it never had a graph to lose. Beside what
+        is frozen alone, which may be meant to be, also of the arrays of which its input may be made.
         """
         roots = list(roots)
         records = dict.fromkeys(self._records([t for t in roots if graph.is_leaf(t)]))
@@ -237,6 +239,8 @@ class Origins(TorchFunctionMode, Listener):
             return made  # no number that was taken out of a graph comes to be zero
         if not records:
             records = dict.fromkeys(record for record, _ in list(self._left)[-_MOST:])
+        elif all(one.kind in _FROZEN for one in records):
+            records |= dict.fromkeys(record for record, _ in list(self._left)[-_MOST:] if record.kind == "numpy")
         return self._told(records)
 
     def gradients(self, roots: Iterable[torch.Tensor]) -> tuple[wire.Origin, ...]:
