@@ -163,6 +163,17 @@ def test_a_forward_that_is_gone_is_a_lost_write_and_one_more_is_none() -> None:
     assert differences(moved(8, "stopped"), moved(4, "stopped"), LIVE)
 
 
+def test_a_place_in_a_ring_may_come_back_to_where_it_was_first_seen() -> None:
+    def ends(*, changed: bool, touched: bool, at: float = 0.0) -> Trace:
+        state = wire.State("queue_ptr", changed, (at, at), first=(0.0, 0.0), touched=touched)
+        return replace(trace((0, many(1.0))), outcome="finished", states=(state,))
+
+    code = ends(changed=True, touched=True)
+    assert not differences(code, ends(changed=False, touched=True), LIVE)
+    assert differences(code, ends(changed=False, touched=False), LIVE)
+    assert differences(code, ends(changed=False, touched=True, at=8.0), LIVE)
+
+
 NORMED = """\
 import torch
 from torch import nn

@@ -42,6 +42,8 @@ def _states(reference: wire.Trace, candidate: wire.Trace, tolerance: float) -> I
         if match.changed and match.name.startswith(again):
             continue
         if state.changed != match.changed:
+            if state.touched and match.touched and same_end and close(state.last, match.last, tolerance):
+                continue  # a place in a ring, which comes to hold again what it held when one of the runs first looked
             word = "no longer written" if state.changed else "written"
             yield Change(state.name, 0, norm(state.last), norm(match.last), note=f"{state.name} is {word}")
         elif state.result or match.result:

@@ -311,6 +311,7 @@ class State:
     last: tuple[float, ...]
     result: bool = False  # of operations with a graph: what the last pass left, no state of its own
     first: tuple[float, ...] = ()
+    touched: bool = False  # in place, whatever it holds since
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,6 +69,11 @@ def is_leaf(tensor: torch.Tensor) -> bool:
     return made_by(tensor) is None
 
 
+def version(tensor: torch.Tensor) -> int:
+    """How often a tensor was written in place; 0 where torch does not count."""
+    return 0 if tensor.is_inference() else tensor._version
+
+
 def leaf(node: Node) -> torch.Tensor | None:
     """The leaf that an AccumulateGrad node adds to, None for any other node."""
     kind = type(node)

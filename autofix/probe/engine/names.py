@@ -42,6 +42,7 @@ class Names:
         # Weakly: whoever holds a result holds its graph, and with it what the reference copied for it.
         self._names = Remembered[str]()
         self._first: dict[str, tuple[float, ...]] = {}
+        self._versions: dict[str, int] = {}
         self._bound: dict[str, int] = {}
         self._rebuilt: set[str] = set()
 
@@ -94,6 +95,7 @@ class Names:
         small = {name: t for name, t in fresh.items() if t.numel() <= 1 << 22}
         for name, sketch in zip(small, self._sketch(list(small.values())), strict=True):
             self._first.setdefault(name, sketch)
+            self._versions.setdefault(name, graph.version(small[name]))
 
     def name(self, tensor: torch.Tensor, fallback: str) -> str:
         """The name of `tensor`, or `fallback`."""
@@ -109,7 +111,14 @@ class Names:
         now = self.kept(owned)
         sketches = zip(now.items(), self._sketch(list(now.values())), strict=True)
         return tuple(
-            wire.State(name, sketch != first, sketch, result=not graph.is_leaf(tensor), first=first)
+            wire.State(
+                name,
+                sketch != first,
+                sketch,
+                result=not graph.is_leaf(tensor),
+                first=first,
+                touched=graph.version(tensor) != self._versions[name],
+            )
             for (name, tensor), sketch in sketches
             for first in (self._first[name],)
         )
