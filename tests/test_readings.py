@@ -839,6 +839,33 @@ def test_what_is_frozen_may_be_fed_by_numpy(script: Scripts) -> None:
     assert train.verify(IN_TORCH[0], (IN_TORCH[1][0], "pixels / 0.25")).outcome is not Outcome.SAFE
 
 
+TWO_CUT = """
+    import torch
+
+    torch.manual_seed(0)
+    left, right = torch.nn.Linear(3, 1), torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD([*left.parameters(), *right.parameters()], lr=0.1)
+    for _ in range(4):
+        x = torch.randn(6, 3)
+        a = left(x).detach()
+        b = right(x).tanh().detach()
+        loss = (a + b - 1).square().mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+"""
+LEFT, RIGHT = ("left(x).detach()", "left(x)"), ("right(x).tanh().detach()", "right(x).tanh()")
+
+
+def test_each_of_two_places_is_kept_where_something_owned_learns_by_it_alone(script: Scripts) -> None:
+    train = script(TWO_CUT)
+    assert train.verify(LEFT, RIGHT).outcome is Outcome.SAFE
+    assert train.verify(LEFT).outcome is not Outcome.SAFE
+    either = script(TWO_CUT.replace("right(x)", "left(x)").replace(", *right.parameters()", ""))
+    for edits in ((LEFT,), (("left(x).tanh().detach()", "left(x).tanh()"),), (LEFT, (".tanh().detach()", ".tanh()"))):
+        assert either.verify(*edits).outcome is not Outcome.SAFE
+
+
 def test_an_array_that_was_only_looked_at_is_not_followed(script: Scripts) -> None:
     """What an optimizer owns is frozen by mistake; the array is printed."""
     looked = FED_BY_NUMPY.replace("opt.zero_grad()", "print(loss.item())\n        opt.zero_grad()")

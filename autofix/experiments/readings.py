@@ -271,9 +271,10 @@ def chosen(choices: Sequence[tuple[wire.Site, ...]], runs: Sequence[wire.Trace])
 
     The last has all places. What it adds must train nothing else: then only the one place was to have a graph. To what
     was switched off for a while only more of that is added: what is off when the failing call is made is meant to be.
+    All places are the choice where each of them, left out, leaves something owned that does not learn.
     """
     found = dict(zip(choices, runs, strict=True))
-    if _alike(found, choices[-1]):
+    if _alike(found, choices[-1]) or _each_is_needed(found, choices[-1]):
         return choices[-1]
     asleep = max(filter(_records, choices), key=len, default=())
     idle = {*orphans(found[choices[-1]])}  # whatever is chosen: what they are for is asked of the one that is
@@ -283,6 +284,8 @@ def chosen(choices: Sequence[tuple[wire.Site, ...]], runs: Sequence[wire.Trace])
     ]  # fmt: skip
     if len(good) > 1 and asleep in good:
         good.remove(asleep)
+    if len(good) > 1 and not any(differences(found[one], found[choices[-1]], LIVE) for one in good):
+        return choices[-1]  # whichever is meant, the same is trained
     if len(good) != 1:
         return ()
     most = found[asleep if _records(good[0]) else choices[-1]]
@@ -299,6 +302,16 @@ def _alike(found: Mapping[tuple[wire.Site, ...], wire.Trace], whole: tuple[wire.
     frames = {site.frame for site in whole}
     rest = (frames - {site.frame for site in one} - _plain(run) for one, run in found.items())
     return not any(rest) and not comparable(found[whole]) and not contradiction(UPDATE, found[whole], found[whole])
+
+
+def _each_is_needed(found: Mapping[tuple[wire.Site, ...], wire.Trace], whole: tuple[wire.Site, ...]) -> bool:
+    """Whether what optimizers own is all trained with all places alone, none of which may be meant to stay as it is."""
+    if len(whole) == 1 or any(site.action not in ("keep", "create") for site in whole):
+        return False
+    run, idle = found[whole], {*orphans(found[whole])}
+    rest = [found.get(tuple(other for other in whole if other != site)) for site in whole]
+    starved = all(one is not None and (one.outcome == "failed" or {*orphans(one)} - idle) for one in rest)
+    return starved and not comparable(run) and not contradiction(UPDATE, run, run, idle)
 
 
 def _plain(run: wire.Trace) -> set[wire.Frame]:
