@@ -9,8 +9,9 @@ import torch
 from .. import wire
 from ..engine import caller, graph
 from ..engine.names import Names
-from ..engine.taps import Listener, parameters
+from ..engine.taps import Call, Listener, parameters
 from ..program.frames import Frames
+from .entries import Entries
 from .moving import Moving
 from .overwritten import Overwritten
 from .steps_by_hand import StepsByHand
@@ -22,7 +23,7 @@ class Updates(Listener):
     def __init__(self, frames: Frames, names: Names) -> None:
         self._names = names
         self._overwritten, self._by_hand = Overwritten(frames, names), StepsByHand(frames, names)
-        self._moving = Moving(frames, names)
+        self._moving, self._entries = Moving(frames, names), Entries(frames, names)
         self._owned: set[int] = set()
         self._made_of: dict[int, torch.Tensor] = {}
         """The leaves that values were made of which a write put into a leaf, so without their gradient."""
@@ -36,25 +37,31 @@ class Updates(Listener):
         """A torch function was called."""
         self._overwritten.heard(func, args, kwargs, result)
         self._by_hand.heard(func, args, kwargs, result)
+        self._entries.heard(func, args, kwargs, result)
 
     def wrote(self, func: Any, args: Any, kwargs: Any, target: torch.Tensor) -> None:
         """A refused write to a leaf, or to a view of one, is about to be made."""
         self._overwritten.wrote(func, args, target)
         self._by_hand.wrote(args, kwargs, target)
         self._moving.wrote(func, args, target, named=caller.binds(func))
+        self._entries.wrote(func, args, kwargs, target)
         values = [one for one in (*args, *kwargs.values()) if isinstance(one, torch.Tensor) and one is not target]
         made_of = {id(leaf): leaf for leaf in graph.leaves(graph.walk(values, graph.sends)) if leaf is not target}
         self._made_of |= made_of
         owned = id(target) in self._owned and not self._owned.isdisjoint(made_of)
         self._in_forward = self._in_forward or (owned and caller.computing())
 
+    def backward(self, _call: Call) -> None:
+        self._entries.backward()
+
     def step(self, _index: int, optimizer: torch.optim.Optimizer) -> None:
         self._overwritten.step(optimizer)
         self._moving.step(optimizer)
+        self._entries.step(list(parameters(optimizer)))
 
     def told(self) -> dict[str, Any]:
         """All of it, as facts."""
         facts = [wire.Fact("written-of", self._names.name(leaf, "a leaf")) for leaf in self._made_of.values()]
         facts += [wire.Fact("written-in-forward", "")] * self._in_forward
         facts += self._overwritten.facts() + self._by_hand.facts(self._owned) + self._moving.facts(self._owned)
-        return {"facts": facts}
+        return {"facts": facts + self._entries.facts(self._owned)}
