@@ -7,7 +7,9 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from autofix.core.aligned import opcodes
+from autofix.syntax.calls import name_of
 from autofix.syntax.source import BLOCKS
+from autofix.syntax.vocabulary import draws
 from autofix.verdict.parts.statements import Item, flat
 
 _Key = tuple[tuple[object, ...], tuple[object, ...]]
@@ -28,6 +30,8 @@ class Move(NamedTuple):
     """By how much the block is indented more in the new text than in the old one."""
     passed: list[list[Item]]
     """What it stands on the other side of now, of the new text, and may do something else for it, too."""
+    draws: bool
+    """Whether it draws at random, as what it passed does: each then draws other numbers, whatever else they do."""
 
 
 def moves(ours: list[Item], theirs: list[Item], changed: Collection[int]) -> Iterator[Move]:
@@ -45,8 +49,9 @@ def moves(ours: list[Item], theirs: list[Item], changed: Collection[int]) -> Ite
         place, shift = _place(old, new, aligned, i)
         passed = _passed(theirs, fresh, place) if place is not None and before[0][0] == after[0][0] else None
         others = [one for one in flat(theirs) if passed and one in passed and id(one) not in changed]
-        if passed is None or not _alone(fresh, passed):
-            yield Move(gone, fresh, place, shift, [[one] for one in others if not _alone([one], fresh)])
+        draws = all(any(map(_draws, some)) for some in (fresh, passed or ()))
+        if passed is None or draws or not _alone(fresh, passed):
+            yield Move(gone, fresh, place, shift, [[one] for one in others if not _alone([one], fresh)], draws)
 
 
 def _twins(old: list[_Placed], new: list[_Placed], aligned: dict[int, int]) -> dict[int, int]:
@@ -109,6 +114,10 @@ def _alone(items: list[Item], others: list[Item]) -> bool:
     names = [node for one in others for node in ast.walk(one.node) if isinstance(node, ast.Name)]
     named, bound = {one.id for one in names}, {one.id for one in names if isinstance(one.ctx, ast.Store)}
     return all(_stands_alone(one.node, named, bound) for one in items)
+
+
+def _draws(item: Item) -> bool:
+    return any(isinstance(one, ast.Call) and draws(name_of(one)) for one in ast.walk(item.node))
 
 
 def _stands_alone(node: ast.stmt, named: set[str], bound: set[str]) -> bool:

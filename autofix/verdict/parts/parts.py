@@ -58,6 +58,8 @@ class Part:
     """The variables that it adds."""
     reads: frozenset[str] = frozenset()
     """The variables that its new text reads."""
+    again: bool = False
+    """Whether it adds what its function has already: a value made anew may be one too many, and is no fault then."""
     lacking: tuple[bytes, ...] = ()
     """Of a part that only moves: the file's new text without what moved, and without each that it passed."""
 
@@ -89,7 +91,7 @@ def parts(old: Mapping[Path, bytes], new: Mapping[Path, bytes], *, whole: bool =
             found.setdefault((path, _tree(part.without)), part)  # where two leave the same, the first says more
     if len(new) == 1 and not whole:
         found.pop((path, _tree(old[path])), None)
-    return [*found.values()] if len(found) <= MOST else None
+    return [*found.values()] if sum(not part.again for part in found.values()) <= MOST else None
 
 
 def _of_file(path: Path, old: bytes, new: bytes, options: Collection[str]) -> Iterator[Part | None]:
@@ -122,7 +124,7 @@ def _of_file(path: Path, old: bytes, new: bytes, options: Collection[str]) -> It
         alone = [(back, back, before[mine.start : mine.stop])] if mine else []
         idle = mine and not other and _idle(mine.node, changed(after, alone), back + 1)
         known = bool(other and not mine and _stands_already(other, ours))
-        idle = idle or known or follows(called, was, now) or takes_over(was, now, moved)
+        idle = idle or follows(called, was, now) or takes_over(was, now, moved)
         if not idle and without is None:
             yield None
         elif not idle and without is not None and _tree(without) != _tree(new):
@@ -136,7 +138,7 @@ def _of_file(path: Path, old: bytes, new: bytes, options: Collection[str]) -> It
             held = _held_alike(told, other, after) if told and other else b""
             adds = frozenset(names.binds(now) if now and not mine else ())
             reads = frozenset(names.reads(now) if now else ())
-            yield Part(path, line, words, graph_only, without, rest, change, form, put, held, adds, reads)
+            yield Part(path, line, words, graph_only, without, rest, change, form, put, held, adds, reads, known)
             gone_so = Part(path, line, words, graph_only, without, rest)
             yield from _unrecorded(gone_so, None if other else mine, fresh, before, after)
         if other and not known and (always := _held(other, after)) is not None:
@@ -176,7 +178,8 @@ def _undone(move: Move, path: Path, before: list[bytes], after: list[bytes]) -> 
     lines = [line for one in move.old for line in before[one.start : one.end]]
     back = [] if move.place is None else [(move.place, move.place, shifted(lines, move.shift, after))]
     without = changed(after, [*(passed_over(one, after) for one in move.new), *back])
-    singles = [changed(after, [passed_over(one, after) for one in some]) for some in (move.new, *move.passed)]
+    each = () if move.draws else (move.new, *move.passed)
+    singles = [changed(after, [passed_over(one, after) for one in some]) for some in each]
     if _tree(without) not in (None, _tree(b"".join(after))):
         yield Part(path, move.old[0].start + 1, words, False, without, lacking=tuple(singles))
 

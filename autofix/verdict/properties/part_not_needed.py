@@ -18,10 +18,11 @@ so is a new statement of the form of a needed one that shows where that one is l
 
 What moves (behind other statements, into a block, out of one) is put back. It is not needed where that does as well,
 and where the runs do not show what the moved statement does, or one that it passed: a clip that does not bind, a
-scheduler. What records numbers or binds a name of its own may move. Nor is a part needed that shows only in what the
-code keeps as results, which no run compares: a history that gets longer. A part without which the script trains as the
-code says, while the edit only does so with newer parameters or other random numbers (a seed set in each pass), is not
-needed either.
+scheduler. What records numbers or binds a name of its own may move, but not past another draw of random numbers what
+draws some. A value that is made once more than the code makes it is not needed if only what is printed shows it. Nor is
+a part needed that shows only in what the code keeps as results, which no run compares: a history that gets longer. A
+part without which the script trains as the code says, while the edit only does so with newer parameters or other random
+numbers (a seed set in each pass), is not needed either.
 
 ## Why it matters
 
@@ -267,6 +268,23 @@ for _ in range(5):
     loss.backward()
     optimizer.step()
 """
+WATCHED = """\
+net = nn.Linear(3, 1)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(8):
+    x = torch.randn(5, 3)
+    out = net(x)
+    optimizer.zero_grad()
+    out.square().mean().backward()
+    out.abs().mean().backward()
+    optimizer.step()
+    print(out.mean().item())
+"""
+OF_STEP = WATCHED[WATCHED.index(FIRST) : WATCHED.index("    print")]
+ONCE_MORE = "    out = net(x)\n"
+DRAWN = CARRIED.replace(RUN, f"x = torch.randn(5, 3)\n    noise = torch.randn(5, 3)\n    {RUN}x + noise + ")
+DRAWS = "    x = torch.randn(5, 3)\n    noise = torch.randn(5, 3)\n"
+SWAPPED = "    noise = torch.randn(5, 3)\n    x = torch.randn(5, 3)\n    h = h.detach()\n"
 MOVES = "        x -= 0.1 * slope\n        x.clamp_(-9, 9)\n"
 
 TWO = """\
@@ -356,6 +374,8 @@ class PartNotNeeded(Property):
         Example(TWO, OF_CRITIC, STEPS_AT_TIMES),
         Example(WARMING, WARM, OF_NET),
         Example(ACTIVE, WRITES, BY_ROW.replace("norm(h)", "norm(h.clamp(-2, 2))")),
+        Example(WATCHED, OF_STEP, OF_STEP.replace(FIRST, KEPT) + ONCE_MORE),
+        Example(DRAWN, DRAWS, SWAPPED),
     )
     silent = (
         Example(CARRIED, ", h)", ", h.detach())"),
@@ -388,6 +408,13 @@ class PartNotNeeded(Property):
         Example(SAMPLED, MOVES, f"        with torch.no_grad():\n{MOVES.replace('        ', ' ' * 12)}"),
         Example(BOUNDED, BOUND, BOUND.replace("= h", "= h.detach()")),
         Example(STORED, STORES, "    kept = [*kept, out.detach()][-3:]\n"),
+        Example(WATCHED, OF_STEP, OF_STEP.replace(f"{FIRST}\n", f"{FIRST}\n{ONCE_MORE}")),
+        Example(WATCHED.replace("(out.mean", "(x.mean"), OF_STEP, OF_STEP.replace(FIRST, KEPT) + ONCE_MORE),
+        Example(
+            DRAWN.replace("noise = torch.randn(5, 3)", "noise = 0.1"),
+            DRAWS.replace("noise = torch.randn(5, 3)", "noise = 0.1"),
+            SWAPPED.replace("noise = torch.randn(5, 3)", "noise = 0.1"),
+        ),
         Example(TWO, OF_CRITIC, STEPS_ALWAYS),
         Example(TWO, OWN_LOSS, FOR_ITS_OWN),
         Example(ACTIVE, WRITES, BY_ROW),
@@ -435,6 +462,8 @@ def _does_as_well(evidence: Evidence, part: Part, other: wire.Trace) -> bool:
     also = compared_with(evidence, evidence.assessment.reading or evidence.code)
     # What prints the numbers of the code as written is needed for that.
     printed = not differences(evidence.followed, evidence.edited, LIVE, **(also | {"printed": True}))
+    if part.again:  # and what is made once more is one too many only if it is all that prints others
+        return not printed and not differences(evidence.followed, other, LIVE, **(also | {"printed": True}))
     also["printed"] |= printed
     # What the code holds as results is compared with no edit: of a part that shows there alone nobody knows.
     results = {state.name for state in evidence.followed.states if state.result}

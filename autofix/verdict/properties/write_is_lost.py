@@ -3,8 +3,9 @@
 ## What it finds
 
 The edit gives a name a new value where a tensor was written in place, and nothing reads that name: `p = s.clone()` for
-`p.copy_(s)` in a loop over parameters, or `p = p.clone()` before the write. This is read from the text: a name is
-needed where something reads it, also in the next pass of a loop, in a function inside, or by another module.
+`p.copy_(s)` in a loop over parameters, or `p = p.clone()` before the write. Or it drops what it makes in place of the
+write: `p.clone().copy_(s)`, or `p.clamp(0)` for `p.clamp_(0)`. This is read from the text: a name is needed where
+something reads it, also in the next pass of a loop, in a function inside, or by another module.
 
 ## Why it matters
 
@@ -45,15 +46,32 @@ for _ in range(4):
     optimizer.step()
 """
 ADDED = "    h += part\n"
+BOUNDED = """\
+w = torch.randn(3, requires_grad=True)
+optimizer = torch.optim.SGD([w], lr=0.1)
+for _ in range(4):
+    loss = (w * torch.randn(3)).sum().square()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    w.clamp_(-9, 9)
+"""
+CLAMP = "w.clamp_(-9, 9)"
 
 
 class WriteIsLost(Property):
     name = "write-is-lost"
     runs = ()
-    sentence = "{subject} gets a new value that nothing reads, where a tensor was written in place: the write is lost"
-    raises = (Example(SWAPPED, "p.copy_(b)", "p = b.clone()"),)
+    sentence = "nothing reads the new value of {subject}, where a tensor was written in place: the write is lost"
+    raises = (
+        Example(SWAPPED, "p.copy_(b)", "p = b.clone()"),
+        Example(BOUNDED, CLAMP, "w.detach().clone().clamp_(-9, 9)"),
+        Example(BOUNDED, CLAMP, "w.detach().clamp(-9, 9)"),
+    )
     silent = (
         Example(SWAPPED, "p.copy_(b)", "p.data.copy_(b)"),
+        Example(BOUNDED, CLAMP, "w.detach().clamp_(-9, 9)"),
+        Example(BOUNDED, CLAMP, "w.data = w.detach().clamp(-9, 9)"),
         Example(SUMMED, ADDED, "    x = x + part\n    h = x\n"),
     )
 

@@ -1,0 +1,151 @@
+"""What is computed anew for one loss is old for another
+
+## What it finds
+
+A value was made once, before the passes that use it (`alpha = log_alpha.exp()`), and the edit computes it anew in one
+place that reads it. Other statements of those passes, which the edit does not touch, still read the old one by its
+name: mostly without its graph, so that they do not fail. This is not said where the edit gives the name the new value
+in each pass, where nothing but a shape is read of the old one, nor where one statement of the edit reads both: that
+compares new with old.
+
+## Why it matters
+
+All who read one name are meant to read one value. Where a loss trains what makes it and another loss uses it, that one
+would go on with the value from before the first step: an entropy is weighed for ever as it was at the start.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterator
+
+from autofix.core.model import Effect, Finding
+from autofix.probe import wire
+from autofix.syntax.blocks import function_named
+from autofix.syntax.names import assignments, mentions
+from autofix.syntax.source import Source
+from autofix.syntax.sources import Sources
+from autofix.verdict.evidence import Evidence
+from autofix.verdict.property import Example, Property
+
+WEIGHED = """\
+net, raw = nn.Linear(3, 1), nn.Parameter(torch.zeros(()))
+of_net, of_raw = torch.optim.SGD(net.parameters(), lr=0.1), torch.optim.SGD([raw], lr=0.1)
+weight = raw.exp()
+for _ in range(5):
+    error = (net(torch.randn(6, 3)) - 1).square().mean()
+    loss = weight.detach() * error
+    of_net.zero_grad()
+    loss.backward()
+    of_net.step()
+    gap = weight * (1 - error.detach())
+    of_raw.zero_grad()
+    gap.backward()
+    of_raw.step()
+"""
+IN_A_CLASS = """\
+class Learner:
+    def __init__(self):
+        self.net, self.raw = nn.Linear(3, 1), nn.Parameter(torch.zeros(()))
+        self.of_net = torch.optim.SGD(self.net.parameters(), lr=0.1)
+        self.of_raw = torch.optim.SGD([self.raw], lr=0.1)
+        self.weight = self.raw.exp()
+
+    def learn(self, x):
+        error = (self.net(x) - 1).square().mean()
+        self.of_net.zero_grad()
+        (self.weight.detach() * error).backward()
+        self.of_net.step()
+        gap = self.weight * (1 - error.detach())
+        self.of_raw.zero_grad()
+        gap.backward()
+        self.of_raw.step()
+
+
+learner = Learner()
+for _ in range(5):
+    learner.learn(torch.randn(6, 3))
+"""
+GAP, ANEW = "gap = weight *", "gap = raw.exp() *"
+MADE = "weight = raw.exp()\n"
+BOTH = (f"{MADE}for _ in range(5):\n", f"for _ in range(5):\n    {MADE}")
+TWICE = WEIGHED.replace("weight.detach() * error", "raw.exp().detach() * error")
+AGE = WEIGHED.replace("weight.detach() * error", "(weight.detach() / weight.detach()) * error")
+POLICY = """\
+policy, x = nn.Linear(4, 3), torch.randn(6, 4)
+optimizer = torch.optim.SGD(policy.parameters(), lr=0.1)
+chosen, gained = torch.randint(0, 3, (6, 1)), torch.randn(6, 1)
+logp = policy(x).log_softmax(1).gather(1, chosen)
+for _ in range(4):
+    ratio = (logp - logp.detach()).exp()
+    loss = -(ratio * gained).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+_SHAPES = frozenset(("shape", "ndim", "dtype", "device", "size", "dim", "numel"))
+
+
+class ComputedAnewInPart(Property):
+    name = "computed-anew-in-part"
+    runs = ("letter", "trace")
+    sentence = (
+        "the edit computes `{name}` anew for some who read it, and this still reads what was made before the steps"
+    )
+    raises = (
+        Example(WEIGHED, GAP, ANEW),
+        Example(WEIGHED, GAP, GAP.replace("gap", "fresh").replace("weight *", "raw.exp()\n    gap = fresh *")),
+        Example(IN_A_CLASS, "gap = self.weight", "gap = self.raw.exp()"),
+    )
+    silent = (
+        Example(WEIGHED, *BOTH),
+        Example(TWICE, GAP, ANEW),
+        Example(WEIGHED.replace("weight.detach() * error", "error.expand(weight.shape)"), GAP, ANEW),
+        Example(WEIGHED, "    of_raw.step()\n", "    of_raw.step()\n    weight = raw.exp()\n"),
+        Example(IN_A_CLASS, "        error =", "        self.weight = self.raw.exp()\n        error ="),
+        Example(WEIGHED.replace(MADE, f"{MADE}print(weight.item())\n").replace("weight.d", "raw.exp().d"), GAP, ANEW),
+        Example(
+            POLICY,
+            "    ratio = (logp -",
+            "    now = policy(x).log_softmax(1).gather(1, chosen)\n    ratio = (now -",
+        ),
+    )
+
+    def find(self, evidence: Evidence) -> Finding | None:
+        newer = evidence.assessment.effect in (Effect.REFRESHED, Effect.REFRESHED_TRUNCATED)
+        if not (newer and evidence.letter.reused):
+            return None
+        target = evidence.case.pool.target
+        code, edited = Sources.of(target), Sources.of(target, evidence.files)
+        carriers = (one for crossing in evidence.trace.crossings for one in crossing.carriers)
+        for carrier in dict.fromkeys(one for one in carriers if one.kind == "tensor"):
+            old, new = code.source(carrier.file), edited.source(carrier.file)
+            left = _left(old, new, carrier) if old is not None and new is not None else None
+            if left is not None:
+                frame = wire.Frame(carrier.file, left.lineno, left.col_offset, left.lineno, left.col_offset, "")
+                return self.found((frame,), name=carrier.path)
+        return None
+
+
+def _left(old: Source, new: Source, carrier: wire.Carrier) -> ast.expr | None:
+    """Where an edited file still reads, in statements of the code, what it has elsewhere computed anew."""
+    before, after = (list(_reads(source, carrier)) for source in (old, new))
+    bound = [Counter(map(ast.unparse, assignments(source, carrier.path))) for source in (old, new)]
+    if bound[0] != bound[1] or not 0 < len(after) < len(before):
+        return None
+    known = {ast.unparse(old.statement(one)) for one in before}
+    return after[0] if all(ast.unparse(new.statement(one)) in known for one in after) else None
+
+
+def _reads(source: Source, carrier: wire.Carrier) -> Iterator[ast.expr]:
+    """The places in passes that read the values of a variable: in loops and functions beside what binds it."""
+    scope = function_named(source, carrier.function) if carrier.path.isidentifier() else source.tree
+    binding = [{id(one) for one in source.around(bound)} for bound in assignments(source, carrier.path)]
+    for one in mentions(scope, carrier.path) if scope is not None else ():
+        parent = source.parent(one)
+        if not isinstance(one.ctx, ast.Load) or (isinstance(parent, ast.Attribute) and parent.attr in _SHAPES):
+            continue
+        passes = [part for part in source.around(one) if isinstance(part, (ast.For, ast.While, ast.FunctionDef))]
+        if any(id(part) not in around for part in passes for around in binding):
+            yield one
