@@ -19,17 +19,24 @@ def seen(runs: Runs) -> tuple[str, wire.Stack]:
     """What is written by another name and read later, with the place of the write; '' where nothing is."""
     if not runs.case.pool.copied:
         return "", ()
+    name, place = by_write(runs)
+    if name:
+        return name, place
     sources = Sources.of(runs.case.pool.target)
-    writes = (write.stack for saved in runs.trace.saved for write in saved.writes if write.optimizer < 0)
-    for stack in dict.fromkeys(writes):
-        if name := second_name(sources, stack):
-            return name, stack[:1]
     if written := runs.case.pool.leaf_written:
         return second_name(sources, written, older=True), written[:1]
     for crossing in (one for one in runs.trace.crossings if one.by == "failing" and not runs.letter.reused):
         if (found := lasting(sources, crossing.made)) is not None:
             return found.path, crossing.made[:1]
     return "", ()
+
+
+def by_write(runs: Runs) -> tuple[str, wire.Stack]:
+    """The same of writes that spoiled a saved tensor, also where they write the whole of it."""
+    sources = Sources.of(runs.case.pool.target)
+    writes = (write.stack for saved in runs.trace.saved for write in saved.writes if write.optimizer < 0)
+    named = ((second_name(sources, stack), stack[:1]) for stack in dict.fromkeys(writes))
+    return next((one for one in named if one[0]), ("", ()))
 
 
 def kept(runs: Runs) -> Reading | None:
@@ -45,7 +52,7 @@ def asked(runs: Runs) -> Question | None:
     if (reading := kept(runs)) is None:
         return None
     name, place = seen(runs)
-    alias = other(runs, place)
+    alias = other(runs, name, place)
     answers = (
         Answer("kept", _clause(runs), reading),
         Answer(
@@ -67,10 +74,10 @@ def with_copy(runs: Runs, found: Assessment) -> Assessment:
 
 def _clause(runs: Runs) -> str:
     name, place = seen(runs)
-    return f"`{name}` keeps its value when {at(place)} writes to {other(runs, place)}"
+    return f"`{name}` keeps its value when {at(place)} writes to {other(runs, name, place)}"
 
 
-def other(runs: Runs, place: wire.Stack) -> str:
+def other(runs: Runs, name: str, place: wire.Stack) -> str:
     """The name that is written to, which may be called alike in another function."""
-    name = written_name(Sources.of(runs.case.pool.target), place)
-    return f"{'its own ' * (name == seen(runs)[0])}`{name}`" if name else "its other name"
+    written = written_name(Sources.of(runs.case.pool.target), place)
+    return f"{'its own ' * (written == name)}`{written}`" if written else "its other name"

@@ -23,7 +23,8 @@ from collections.abc import Iterator
 from autofix.core.model import Effect, Finding
 from autofix.probe import wire
 from autofix.syntax.blocks import function_named
-from autofix.syntax.names import assignments, mentions
+from autofix.syntax.calls import Function
+from autofix.syntax.names import assignments, locals_of, mentions
 from autofix.syntax.source import Source
 from autofix.syntax.sources import Sources
 from autofix.verdict.evidence import Evidence
@@ -71,7 +72,9 @@ GAP, ANEW = "gap = weight *", "gap = raw.exp() *"
 MADE = "weight = raw.exp()\n"
 BOTH = (f"{MADE}for _ in range(5):\n", f"for _ in range(5):\n    {MADE}")
 TWICE = WEIGHED.replace("weight.detach() * error", "raw.exp().detach() * error")
-AGE = WEIGHED.replace("weight.detach() * error", "(weight.detach() / weight.detach()) * error")
+HELPED = "def times(weight, one):\n    return weight.detach() * one\n\n\n" + WEIGHED.replace(
+    "weight.detach() * error", "times(weight, error)"
+)
 POLICY = """\
 policy, x = nn.Linear(4, 3), torch.randn(6, 4)
 optimizer = torch.optim.SGD(policy.parameters(), lr=0.1)
@@ -100,6 +103,7 @@ class ComputedAnewInPart(Property):
     )
     silent = (
         Example(WEIGHED, *BOTH),
+        Example(HELPED, *BOTH),
         Example(TWICE, GAP, ANEW),
         Example(WEIGHED.replace("weight.detach() * error", "error.expand(weight.shape)"), GAP, ANEW),
         Example(WEIGHED, "    of_raw.step()\n", "    of_raw.step()\n    weight = raw.exp()\n"),
@@ -146,6 +150,9 @@ def _reads(source: Source, carrier: wire.Carrier) -> Iterator[ast.expr]:
         parent = source.parent(one)
         if not isinstance(one.ctx, ast.Load) or (isinstance(parent, ast.Attribute) and parent.attr in _SHAPES):
             continue
-        passes = [part for part in source.around(one) if isinstance(part, (ast.For, ast.While, ast.FunctionDef))]
+        passes = [part for part in source.around(one) if isinstance(part, (ast.For, ast.While, Function))]
+        own = (part for part in passes if isinstance(part, Function) and part is not scope)
+        if any(carrier.path in locals_of(part) for part in own):  # another variable
+            continue
         if any(id(part) not in around for part in passes for around in binding):
             yield one

@@ -27,6 +27,7 @@ from dataclasses import replace
 from autofix.core.model import Finding
 from autofix.experiments.compare import comparable, differences
 from autofix.experiments.sketches import LIVE
+from autofix.probe import wire
 from autofix.verdict.evidence import Evidence
 from autofix.verdict.left_open import other_name
 from autofix.verdict.property import Example, Property
@@ -278,9 +279,28 @@ STEPPED = (
 )
 
 
+RESIDUAL = """\
+def rest(x):
+    x -= torch.tanh(net(x))
+    return x
+
+
+torch.manual_seed(0)
+net = nn.Linear(3, 3)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    seen = torch.randn(6, 3)
+    loss = rest(seen).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    print(seen.mean().item())
+"""
+
+
 class OtherNameIsWritten(Property):
     name = "other-name-is-written"
-    runs = ("edited", "letter", "trace")
+    runs = ("edited", "letter", "old_values", "trace")
     sentence = (
         "{subject} is read after this changed {other}, which is the same tensor; it may be meant to keep its value"
     )
@@ -300,8 +320,11 @@ class OtherNameIsWritten(Property):
         Example(IN_A_DICT, *IN_PLACE),
         Example(IN_A_TUPLE, *IN_PLACE),
         Example(IN_A_LIST, *IN_PLACE),
+        Example(RESIDUAL, "net(x)", "net(x.clone())"),
     )
     silent = (
+        Example(RESIDUAL, "x -= torch.tanh(net(x))", "x = x - torch.tanh(net(x))"),
+        Example(RESIDUAL.replace("print(seen", "print(loss"), "net(x)", "net(x.clone())"),
         Example(SUBTRACTED.replace("= self.w, loss", "= self.w.clone(), loss"), *BY_METHOD),
         Example(IN_A_DICT.replace("= w, loss", "= w.detach().clone(), loss"), *IN_PLACE),
         Example(IN_A_LIST.replace("best[0][1].sum()", "w.sum()"), *IN_PLACE),
@@ -360,16 +383,24 @@ class OtherNameIsWritten(Property):
             return None
         name, place = other_name.seen(evidence)
         if not name or not _matters(evidence):
-            return None
-        return self.found(place, subject=f"`{name}`", other=other_name.other(evidence, place))
+            name, place = (
+                other_name.by_write(evidence) if _prints_otherwise(evidence, evidence.old_values) else ("", ())
+            )
+        return self.found(place, subject=f"`{name}`", other=other_name.other(evidence, name, place)) if name else None
 
 
 def _matters(evidence: Evidence) -> bool:
     """Whether the program trains otherwise if the write goes to a copy, or prints otherwise, and the edit does not."""
-    letter, other = evidence.letter, evidence.of(replace(evidence.code, copied=True))
-    if comparable(other):
-        return False
-    if differences(letter, other, LIVE):
+    other = evidence.of(replace(evidence.code, copied=True))
+    if not comparable(other) and differences(evidence.letter, other, LIVE):
         return True
+    return _prints_otherwise(evidence, other)
+
+
+def _prints_otherwise(evidence: Evidence, other: wire.Trace | None) -> bool:
+    """Whether the program as it is meant otherwise only prints other numbers, and the edit prints those of the code."""
+    letter = evidence.letter
+    if other is None or comparable(other) or differences(letter, other, LIVE):
+        return False
     printed = differences(letter, other, LIVE, printed=True)
     return bool(printed) and not differences(letter, evidence.edited, LIVE, printed=True)
