@@ -121,10 +121,15 @@ def _of_file(path: Path, old: bytes, new: bytes, options: Collection[str]) -> It
         needs = _needs(mine, lost)
         places = [(_reached(item, place[item.start], fresh), item) for item in needs]
         without = texts.without(mine, other, places, back)
-        alone = [(back, back, before[mine.start : mine.stop])] if mine else []
-        idle = mine and not other and _idle(mine.node, changed(after, alone), back + 1)
         known = bool(other and not mine and _stands_already(other, ours))
-        idle = idle or follows(called, was, now) or takes_over(was, now, moved)
+        again = known and other is not None and isinstance(other.node, ast.Assign)
+        lines = [(back, back, before[mine.start : mine.stop])] if mine else []
+        idle = (
+            (known and not again)
+            or follows(called, was, now)
+            or takes_over(was, now, moved)
+            or (mine and not other and _idle(mine.node, changed(after, lines), back + 1))
+        )
         if not idle and without is None:
             yield None
         elif not idle and without is not None and _tree(without) != _tree(new):
@@ -138,7 +143,7 @@ def _of_file(path: Path, old: bytes, new: bytes, options: Collection[str]) -> It
             held = _held_alike(told, other, after) if told and other else b""
             adds = frozenset(names.binds(now) if now and not mine else ())
             reads = frozenset(names.reads(now) if now else ())
-            yield Part(path, line, words, graph_only, without, rest, change, form, put, held, adds, reads, known)
+            yield Part(path, line, words, graph_only, without, rest, change, form, put, held, adds, reads, again)
             gone_so = Part(path, line, words, graph_only, without, rest)
             yield from _unrecorded(gone_so, None if other else mine, fresh, before, after)
         if other and not known and (always := _held(other, after)) is not None:
