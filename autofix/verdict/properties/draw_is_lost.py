@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from autofix.core.model import Finding, Treatment
 from autofix.experiments.compare import comparable
+from autofix.experiments.spec import Intervention
 from autofix.verdict.evidence import Evidence
 from autofix.verdict.property import Example, Property
 
@@ -71,13 +72,15 @@ class DrawIsLost(Property):
         found = evidence.assessment
         if not (evidence.case.offered and found.effect.keeps_gradients):
             return None
-        code = evidence.of(found.reading or evidence.code, Treatment.FROZEN)
-        edited = evidence.of_edit(Treatment.FROZEN)
-        ends = [(run.outcome, len(run.steps)) for run in (code, edited)]
-        if comparable(code) or ends[0] != ends[1]:
-            return None
-        before, after = ({*run.drawn_at, *run.dropped_at} for run in (code, edited))
-        if after - before or not before - after:
+        reading = found.reading or evidence.code
+        for how in (Intervention.NONE, Intervention.WHOLE):  # of a slow script the first may end before the other
+            code, edited = evidence.of(reading, Treatment.FROZEN, how), evidence.of_edit(Treatment.FROZEN, how)
+            before, after = ({*run.drawn_at, *run.dropped_at} for run in (code, edited))
+            if comparable(code) or after - before or not before - after:
+                return None
+            if (code.outcome, len(code.steps)) == (edited.outcome, len(edited.steps)):
+                break
+        else:
             return None
         file, _, line = min(before - after).split("|")[-1].split(":")
         return self.found(call=f"{file}:{line}")
