@@ -1,0 +1,15 @@
+DEFAULTS = {
+    "seed": 7,
+    "epochs": 3,
+    "batches": 2,
+    "batch_size": 4,
+    "size": 16,
+    "ngf": 8,
+    "ndf": 8,
+    "n_layers_D": 3,
+    "num_D": 2,
+    "lr": 2e-3,
+    "lambda_feat": 5.0,
+    "lambda_L1": 10.0,
+    "ema": 0.9,
+}
