@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from autofix.probe.wire import Frame
 from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
 from autofix.syntax import calls, names
-from autofix.syntax.edits import append_call, embed, replace
+from autofix.syntax.edits import Step, append_call, embed, replace
 
 WHY = "The values are handed over without the graph, which stays with the tensor."
 JOINED = (
@@ -64,6 +64,16 @@ losses = [(w * n).sum() for n in range(3)]
 sum(losses).backward()
 -print(numpy.array([loss for loss in losses]).mean())
 +print(numpy.array([loss.detach() for loss in losses]).mean())
+! a list of lists of tensors
+w = torch.ones(3, requires_grad=True)
+rows = []
+for n in range(2):
+-    rows.append([(w * n)[i] for i in range(3)])
++    rows.append([(w * n)[i].detach() for i in range(3)])
+print(numpy.mean(numpy.asarray(rows), 0))
+-print(numpy.array([[w[0], w[1]], [w[1], 0.0]]).sum())
++print(numpy.array([[w[0].detach(), w[1].detach()], [w[1].detach(), 0.0]]).sum())
+w.sum().backward()
 ! what is collected is a mean, of nothing in a pass without batches: then it is a number of Python's
 net = torch.nn.Linear(2, 1)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
@@ -118,11 +128,11 @@ print(export())
                 yield self.propose(edits, WHY, later=later + min(place, 3))
             if isinstance(argument, (ast.Name, ast.Attribute)):
                 yield from self._listed(source, argument, later)
-            if isinstance(argument, (ast.ListComp, ast.GeneratorExp)) and isinstance(argument.elt, calls.VALUES):
-                edits = append_call(source, argument.elt, ".detach()")
+            if edits := _within(source, argument):
                 yield self.propose(edits, WHY, later=later + min(place, 3))
-                if ast.unparse(argument.elt) == ast.unparse(argument.generators[0].target):
-                    yield from self._filled(source, argument.generators[0].iter, later)
+            made = argument if isinstance(argument, (ast.ListComp, ast.GeneratorExp)) else None
+            if made is not None and ast.unparse(made.elt) == ast.unparse(made.generators[0].target):
+                yield from self._filled(source, made.generators[0].iter, later)
 
     def _together(self, source: Source, node: ast.Call, later: int) -> Iterator[Proposal]:
         """All that one statement converts: each would fail in its turn."""
@@ -142,10 +152,26 @@ print(export())
 
     def _filled(self, source: Source, filled: ast.expr, later: int) -> Iterator[Proposal]:
         for _, kept in names.fills(source, ast.unparse(filled)):
+            if edits := _within(source, kept):
+                yield self.propose(edits, WHY, later=later + 1)
             if isinstance(kept, calls.VALUES):
                 plain = _may_be_number(source, kept)
                 edits = embed(source, kept, "float({})") if plain else append_call(source, kept, ".item()")
                 yield self.propose(edits, WHY, title="Keep the number", later=later + 1)
+
+
+def _within(source: Source, several: ast.expr) -> list[Step]:
+    """The edits that detach each value of a list, as it is written or made, and of the lists in it."""
+    match several:
+        case ast.ListComp(elt=one) | ast.GeneratorExp(elt=one):
+            parts = [one]
+        case ast.List(elts=parts) | ast.Tuple(elts=parts):
+            pass
+        case _:
+            return []
+    values = [one for one in parts if isinstance(one, calls.VALUES)]
+    steps = [step for one in values for step in append_call(source, one, ".detach()")]
+    return steps + [step for one in parts for step in _within(source, one)]
 
 
 def _may_be_number(source: Source, kept: ast.expr) -> bool:
