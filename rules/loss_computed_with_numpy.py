@@ -118,7 +118,6 @@ class Trainer:
 
 Trainer().train()
 ! an object that is called, with arrays too
-! unsafe: the code does not say which part of the loss is meant to have a gradient
 class Processor:
     mean = np.ones((2,), dtype=np.float32)
 
@@ -210,17 +209,26 @@ for x in torch.randn(3, 1, 1, 9):
     opt.zero_grad()
     blur(x).pow(2).mean().backward()
     opt.step()
-! an array that sums up, and one that is filled
--total, rows = np.zeros(4), np.zeros((3, 4))
-+total, rows = torch.zeros(4), torch.zeros((3, 4))
-for i, x in enumerate(torch.randn(3, 4, 2)):
+! an array that sums up
+-total = np.zeros(4)
++total = torch.zeros(4)
+for x in torch.randn(3, 4, 2):
 -    out = net(x).detach().numpy()[:, 0]
-+    out = net(x)[:, 0]
-    total += out
--    rows[i] = np.pad(out[:-1], ((1, 0),))
-+    rows[i] = torch.nn.functional.pad(out[:-1], (1, 0))
+-    total += np.pad(out[:-1], ((1, 0),))
 -loss = torch.tensor(np.ptp(total))
++    out = net(x)[:, 0]
++    total += torch.nn.functional.pad(out[:-1], (1, 0))
 +loss = torch.amax(total) - torch.amin(total)
+loss.backward()
+print(net.weight.grad.sum().item())
+! unsafe: no run follows what an array is filled with
+-rows = np.zeros((3, 4))
++rows = torch.zeros((3, 4))
+for i, x in enumerate(torch.randn(3, 4, 2)):
+-    rows[i] = net(x).detach().numpy()[:, 0]
+-loss = torch.tensor(rows.std())
++    rows[i] = net(x)[:, 0]
++loss = rows.std(correction=0)
 loss.backward()
 print(net.weight.grad.sum().item())
 ! a list that grows from its own end, and arrays that are made of tensors in a function

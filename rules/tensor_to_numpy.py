@@ -71,6 +71,9 @@ for n in range(2):
 -    rows.append([(w * n)[i] for i in range(3)])
 +    rows.append([(w * n)[i].detach() for i in range(3)])
 print(numpy.mean(numpy.asarray(rows), 0))
+w.sum().backward()
+! the same, as it is written
+w = torch.ones(3, requires_grad=True)
 -print(numpy.array([[w[0], w[1]], [w[1], 0.0]]).sum())
 +print(numpy.array([[w[0].detach(), w[1].detach()], [w[1].detach(), 0.0]]).sum())
 w.sum().backward()
