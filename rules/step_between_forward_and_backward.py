@@ -18,17 +18,16 @@ Moving the step keeps the values, but then the other loss may add to gradients t
 from __future__ import annotations
 
 import ast
-import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 
 from autofix.diagnosis import scenes
 from autofix.diagnosis.scenes import Scene
 from autofix.probe.wire import Frame, Stack, Write
-from autofix.search import owning, postponing
+from autofix.search import owning, postponing, repeating
 from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Sources, Tier
-from autofix.syntax import blocks, calls, names, update, vocabulary, writes
-from autofix.syntax.edits import insert_after, insert_before, move_after, move_before
+from autofix.syntax import blocks, calls, names, update, writes
+from autofix.syntax.edits import move_after, move_before
 
 WHY_MOVE = "The forward runs with the parameters that its backward will find."
 WHY_AGAIN = "The part that the step made stale is computed again, with the parameters that backward will find."
@@ -37,8 +36,6 @@ WHY_STEP = "The parameters change only after the backward that needs the old one
 POSTPONE = "Make these updates after the later one"
 _USUAL = "a step usually stands behind all backwards that need its parameters as they are before it"
 _COMPOUND = (ast.If, ast.With)
-_MOST = 2
-_DETACH = ".detach()"
 
 
 class StepBetweenForwardAndBackward(Rule):
@@ -279,9 +276,9 @@ for i in range(4):
 
     def _later(self, scene: Scene) -> Iterator[Proposal]:
         """The forward, and what hangs on it, behind the step; first, unless another loss hangs on it."""
-        moved = names.forward(scene.made, scene.before[1:])
+        moved = scene.forward
         bound, read = names.bound_by(moved), names.read_by(moved)
-        anchor = scene.first_use(bound)
+        anchor = names.first_use(scene.after, bound)
         passed = [
             one for one in (*scene.before, *(blocks.before(scene.after, anchor) if anchor else ())) if one not in moved
         ]
@@ -297,44 +294,19 @@ for i in range(4):
             yield self.propose(edits, WHY_MOVE, title="Compute it after the step", tier=tier, later=int(others))
 
     def _again(self, scene: Scene, *, attached: bool = False) -> Iterator[Proposal]:
-        """Copies of the forward: of all that leads from it to the backward, of the last part, of more before it.
-
-        Where they have a detach, also without it: first, where an optimizer is left out (`attached`).
-        """
-        leading = (*scene.upstream, *scene.before, *scene.after[:-1])
-        whole = names.backward(names.reads(scene.backward), [one for one in leading if not update.has_no_gradient(one)])
-        earlier = [one for one in whole if one not in scene.after]
-        late = [one for one in names.forward(scene.made, scene.before[1:]) if one in earlier or one is scene.made]
-        kept = names.leading([*late, *(one for one in whole if one in scene.after)], scene.backward)
-        late = [one for one in late if one in kept and not update.trains(one)]
-        upstream = [one for one in earlier if one in scene.upstream and update.calls(one) and not update.trains(one)]
-        if any(_DETACH in scene.source.segment(one) for one in late):
-            yield from self._copy(scene, late, set(), -1 if attached else 0, without=_DETACH)
-        for cut in range(1, len(late[: _MOST + 2])):
-            yield from self._copy(scene, late[cut:], names.bound_by(late[:cut]), 1)
-        yield from self._copy(scene, late, set(), 0)
-        yield from self._copy(scene, late, names.bound_by(upstream), 3)
-        for more in range(1, min(len(upstream), _MOST) + 1):
-            yield from self._copy(scene, [*upstream[-more:], *late], set(), 3 + more)
-
-    def _copy(
-        self, scene: Scene, statements: Sequence[ast.stmt], detached: set[str], later: int, *, without: str = ""
-    ) -> Iterator[Proposal]:
-        cut = names.read_by(statements) & detached
-        if not statements or (detached and not cut):
-            return
-        with suppress(Declined):
-            copied = [line for one in statements for line in _copied(scene, one, statements, cut)]
-            lines = [line.replace(without, "") for line in copied] if without else copied
-            anchor = _inside(scene, scene.first_use(names.bound_by(statements)), names.bound_by(statements))
-            insert = insert_before if anchor else insert_after
-            edits = insert(scene.source, anchor or scene.step, lines)
-            title = "Compute it again after the step" + (", from detached values" if cut else "")
-            title += ", with the graph of what goes in" if without else ""
-            if cut and all(isinstance(one, ast.Assign) and _is_sum(one.value) for one in statements):
-                title = f"Sum up after the step what is left: nothing learns from {_listed(cut)} there any more"
-                later += _MOST + 1
-            yield self.propose(edits, WHY_CUT if cut else WHY_AGAIN, title=title, tier=Tier.AGAIN, later=later)
+        """Copies of the forward: of all that leads from it to the backward, of the last part, of more before it."""
+        for way in repeating.ways(scene, attached=attached):
+            title, why, later = "Compute it again after the step", WHY_AGAIN, way.later
+            if way.attached:
+                title += ", with the graph of what goes in"
+            if way.cut:
+                title, why = f"{title}, from detached values", WHY_CUT
+            if way.only_adds():
+                left_out = " and ".join(f"`{path}`" for path in sorted(way.cut))
+                title = f"Sum up after the step what is left: nothing learns from {left_out} there any more"
+                later += 3
+            with suppress(Declined):
+                yield self.propose(way.steps(scene), why, title=title, tier=Tier.AGAIN, later=later)
 
     def _step(
         self, scene: Scene, steps: set[ast.AST | None], sources: Sources, *, trained: bool
@@ -343,73 +315,19 @@ for i in range(4):
 
         `trained`: that backward leaves gradient in what the step updates, which the step would then use.
         """
-        first = last = scene.block.index(scene.step)
-        small = last + 1 - len(blocks.with_clipping(scene.block, scene.step))
-        while first and all(map(vocabulary.leads_to_step, calls.methods(scene.block[first - 1]))):
-            first -= 1
-        first = owning.cleared(scene.block, first, scene.step, scene.end, scene.made)
-        for following in scene.block[last + 1 : last + 2]:
-            # A scheduler's step belongs to the optimizer's; another optimizer's does not.
-            last += calls.method(following) in ("step", "update") and calls.statement_call(following) not in steps
-        step, whole = scene.block[small : last + 1], scene.block[first : last + 1]
+        step, whole = owning.whole_update(scene, steps)
         behind = owning.along(sources, scene.source, [one for one in scene.after[:-1] if one not in whole])
         pairs = {(tuple(step), scene.backward): "Step after the later backward"}
         pairs.setdefault((tuple(step), scene.end), "Step after the later update")
         pairs.setdefault((tuple(whole), scene.end), "Make this update after the later one")
         # One forward for both losses would be run a second time for the later one alone.
-        given = names.bound_by(names.forward(scene.made, scene.before[1:]))
+        given = names.bound_by(scene.forward)
         tier = self.tier if not trained and names.meets(given, names.read_by(whole)) else Tier.AGAIN
         with suppress(Declined):
             for (moved, anchor), title in pairs.items():
                 edits = move_after(scene.source, moved, anchor)
                 edits += [edit for one in behind for edit in move_after(scene.source, [one], anchor)]
                 yield self.propose(edits, WHY_STEP, title=title, tier=tier, later=2)
-
-
-def _is_sum(node: ast.expr) -> bool:
-    """Whether an expression only adds what has a name: nothing is computed anew in it but the total."""
-    match node:
-        case ast.BinOp(left=left, op=ast.Add() | ast.Sub(), right=right):
-            return _is_sum(left) and _is_sum(right)
-        case ast.BinOp(left=ast.Constant(), op=ast.Mult(), right=one):
-            return _is_sum(one)
-        case ast.BinOp(left=one, op=ast.Mult() | ast.Div(), right=ast.Constant()):
-            return _is_sum(one)
-    return isinstance(node, (ast.Name, ast.Attribute))
-
-
-def _listed(paths: set[str]) -> str:
-    return " and ".join(f"`{path}`" for path in sorted(paths))
-
-
-def _copied(scene: Scene, one: ast.stmt, copies: Sequence[ast.stmt], cut: set[str]) -> list[str]:
-    """The lines of a statement, to be written again; of a condition's branches only what is needed behind the step."""
-    lines = names.copied(scene.source, one, cut)
-    if not isinstance(one, ast.If) or len(lines) != (one.end_lineno or 0) - one.lineno + 1:
-        return lines
-    needed = names.read_by([*copies[copies.index(one) + 1 :], *scene.after])
-    vain: set[int] = set()
-    for branch in filter(None, (one.body, one.orelse)):
-        kept = names.backward(needed, branch)
-        idle = [other for other in branch if isinstance(other, ast.Assign) and other not in kept]
-        alone = all(other.lineno > before.lineno for before, other in itertools.pairwise((one, *branch)))
-        if kept and alone:
-            vain.update(line for other in idle for line in range(other.lineno, (other.end_lineno or 0) + 1))
-    return [line for number, line in enumerate(lines, one.lineno) if number not in vain]
-
-
-def _inside(scene: Scene, use: ast.stmt | None, bound: set[str]) -> ast.stmt | None:
-    """The first use within the conditions under which the backward is reached: without it nothing is computed again."""
-    while isinstance(use, ast.If) and _holds(use.body, scene.call):
-        inner = names.first_use(use.body, bound)
-        if inner is None or names.meets(bound, names.reads(use.test) | names.read_by(use.orelse)):
-            break
-        use = inner
-    return use
-
-
-def _holds(block: Sequence[ast.stmt], node: ast.AST) -> bool:
-    return any(node is inner for one in block for inner in ast.walk(one))
 
 
 def _moves(scene: Scene, made: Stack, written: Stack, failed: Stack, write: Write) -> bool:

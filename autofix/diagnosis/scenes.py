@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from autofix.probe.wire import Frame, Stack
-from autofix.syntax import blocks, calls, names, vocabulary
+from autofix.syntax import blocks, calls, names
 from autofix.syntax.source import Source
 from autofix.syntax.sources import Sources
 
@@ -37,15 +37,14 @@ class Scene:
         return self.block[self.block.index(self.step) + 1 : self.block.index(self.backward) + 1]
 
     @property
+    def forward(self) -> list[ast.stmt]:
+        """The statement that made it, and those before the step that hang on it."""
+        return names.forward(self.made, self.before[1:])
+
+    @property
     def end(self) -> ast.stmt:
         """The last statement of the update that the backward belongs to."""
-        last = self.block.index(self.backward)
-        while last + 1 < len(self.block) and (
-            calls.method(self.block[last + 1]) in ("step", "update", "unscale_")
-            or vocabulary.prepares(calls.method(self.block[last + 1]))
-        ):
-            last += 1
-        return self.block[last]
+        return blocks.end_of_update(self.block, self.backward)
 
     def done_before(self) -> bool:
         """Whether the same loss went backward before the write too: the second time is meant for the new parameters."""
@@ -60,10 +59,6 @@ class Scene:
             inside = (one for one in ast.walk(statement) if isinstance(one, ast.stmt) and loss in names.reads(one))
             done = done or any(calls.method(one) == "backward" for one in inside)
         return done and bool(loss)
-
-    def first_use(self, variables: set[str]) -> ast.stmt | None:
-        """The first of these that uses one of some variables."""
-        return names.first_use(self.after, variables)
 
 
 @dataclass(frozen=True, slots=True)

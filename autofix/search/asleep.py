@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from autofix.core.model import Diagnosis
 from autofix.diagnosis import scenes
 from autofix.probe.wire import Origin
-from autofix.search import anew
+from autofix.search import anew, repeating
 from autofix.syntax import blocks, calls, names, update
-from autofix.syntax.edits import Step, delete, insert_after, insert_before, move_before, unwrap
+from autofix.syntax.edits import Step, delete, move_before, unwrap
 from autofix.syntax.source import Source
 from autofix.syntax.sources import Sources
 
@@ -54,12 +54,11 @@ def made_again(origin: Origin, diagnosis: Diagnosis, sources: Sources) -> Sequen
     if scene is None:
         return ()
     leading = names.backward(names.reads(scene.backward), (*scene.before, *scene.after[:-1]))
-    made = [one for one in names.forward(scene.made, scene.before[1:]) if one is scene.made or one in leading]
+    made = [one for one in scene.forward if one is scene.made or one in leading]
     if any(map(update.trains, made)) or any(anew.draws(one, scene.source, sources) for one in calls.within(*made)):
         return ()
     lines = [line for one in made for line in names.copied(scene.source, one)]
-    anchor = scene.first_use(names.bound_by(made))
-    return insert_before(scene.source, anchor, lines) if anchor else insert_after(scene.source, scene.step, lines)
+    return repeating.behind(scene, made, lines)
 
 
 def _only_flags(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 
+from autofix.diagnosis.scenes import Scene
 from autofix.syntax import blocks, calls, names, update, vocabulary, writes
 from autofix.syntax.calls import path_of
 from autofix.syntax.edits import Step, set_keyword
@@ -42,19 +43,25 @@ def stepped_earlier(source: Source, statement: ast.stmt) -> set[str]:
     return {calls.path_of(one) for one in found if one is not None}
 
 
-def cleared(block: Sequence[ast.stmt], first: int, step: ast.stmt, end: ast.stmt, made: ast.stmt) -> int:
-    """Where an update begins whose step may follow `end`: at its `zero_grad`, else at `first`, as far as was known.
+def whole_update(scene: Scene, steps: Container[ast.AST | None]) -> tuple[list[ast.stmt], list[ast.stmt]]:
+    """The step of a scene with what belongs directly to it, and the whole update that it ends; `steps`: of optimizers.
 
-    What stands between is its loss, which the later update does not need. So what the later backward leaves in these
-    parameters is cleared before their own.
+    That begins at its `zero_grad`, as far as what stands between is its loss, which the later update does not need: so
+    what the later backward leaves in these parameters is cleared before their own.
     """
-    last, later = block.index(step), block[block.index(step) + 1 : block.index(end) + 1]
+    block, last = scene.block, scene.block.index(scene.step)
+    small = first = last + 1 - len(blocks.with_clipping(block, scene.step))
+    while first and all(map(vocabulary.leads_to_step, calls.methods(block[first - 1]))):
+        first -= 1
+    later = block[last + 1 : block.index(scene.end) + 1]
     for at in [at for at in range(first) if calls.method(block[at]) == "zero_grad"][-1:]:
         moved = block[at : last + 1]
-        own = _called_on(block[at]) == _called_on(step) and made not in moved
-        if own and not needs(later, moved) and not needs(moved, later):
-            return at
-    return first
+        own = _called_on(block[at]) == _called_on(scene.step) and scene.made not in moved
+        first = at if own and not needs(later, moved) and not needs(moved, later) else first
+    for following in block[last + 1 : last + 2]:
+        # A scheduler's step belongs to the optimizer's; another optimizer's does not.
+        last += calls.method(following) in ("step", "update") and calls.statement_call(following) not in steps
+    return block[small : last + 1], block[first : last + 1]
 
 
 def _called_on(statement: ast.stmt) -> str:

@@ -10,7 +10,7 @@ from autofix.core.model import Diagnosis
 from autofix.diagnosis import scenes
 from autofix.probe.wire import Frame, Write
 from autofix.search import owning
-from autofix.syntax import blocks, calls, names, vocabulary
+from autofix.syntax import blocks, calls, names
 from autofix.syntax.edits import Step, delete, insert_after, insert_before
 from autofix.syntax.source import Source
 from autofix.syntax.sources import Sources
@@ -43,7 +43,7 @@ def updates(diagnosis: Diagnosis, sources: Sources) -> Iterator[list[Step]]:
     in_order = sorted(found, key=lambda one: one.lineno)
     moved = [step for one in in_order for step in delete(source, one)]
     lines = [line for one in in_order for line in _with_conditions(source, one, later)]
-    moved += insert_after(source, _end(blocks.block_of(source, later), later), lines)
+    moved += insert_after(source, blocks.end_of_update(blocks.block_of(source, later), later), lines)
     clearing = list(dict.fromkeys(step for write in found.values() for step in _cleared(write, sources)))
     if clearing:
         yield [*clearing, *moved]
@@ -73,15 +73,6 @@ def _with_conditions(source: Source, statement: ast.stmt, later: ast.stmt) -> li
     if block.index(holder) > block.index(later):
         raise Declined("the update comes later in the code")
     return lines
-
-
-def _end(block: list[ast.stmt], later: ast.stmt) -> ast.stmt:
-    """The last statement of the update that the failing call belongs to."""
-    for one in blocks.after(block, later):
-        if calls.method(one) not in ("step", "update", "unscale_") and not vocabulary.prepares(calls.method(one)):
-            break
-        later = one
-    return later
 
 
 def _cleared(write: Write, sources: Sources) -> list[Step]:

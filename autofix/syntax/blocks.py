@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from autofix.core.edit import Declined
 from autofix.probe.wire import Frame
 from autofix.syntax.calls import Function, method, path_of
 from autofix.syntax.source import Source
-from autofix.syntax.vocabulary import prepares, steps
+from autofix.syntax.vocabulary import completes, prepares, steps
 
 FIELDS = ("body", "orelse", "finalbody")
 """Where nodes keep their statements."""
@@ -79,12 +79,17 @@ def after(block: Sequence[ast.stmt], statement: ast.stmt) -> Sequence[ast.stmt]:
 
 def after_steps(source: Source, statement: ast.stmt) -> ast.stmt:
     """`statement`, or the last of the steps and clippings that directly follow it in its block."""
-    last = statement
-    for following in after(block_of(source, statement), statement):
-        if not steps(method(following)):
-            break
-        last = following
-    return last
+    return _last(block_of(source, statement), statement, steps)
+
+
+def end_of_update(block: Sequence[ast.stmt], statement: ast.stmt) -> ast.stmt:
+    """The last statement of the update that a backward belongs to; what is cleared behind it is the next one's."""
+    return _last(block, statement, completes)
+
+
+def _last(block: Sequence[ast.stmt], statement: ast.stmt, belongs: Callable[[str], bool]) -> ast.stmt:
+    following = itertools.takewhile(lambda one: belongs(method(one)), after(block, statement))
+    return [statement, *following][-1]
 
 
 def with_clipping(block: Sequence[ast.stmt], step: ast.stmt) -> Sequence[ast.stmt]:

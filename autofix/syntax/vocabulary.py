@@ -62,9 +62,14 @@ def prepares(name: str) -> bool:
     return name.startswith(("clip_grad", "unscale"))
 
 
+def completes(name: str) -> bool:
+    """Whether a call of that name steps, or makes gradients ready for that."""
+    return name in ("step", "update") or prepares(name)
+
+
 def steps(name: str) -> bool:
     """Whether a call of that name steps, or belongs directly to a step."""
-    return name in ("step", "update", "zero_grad", "unscale_") or name.startswith("clip_grad")
+    return name == "zero_grad" or completes(name)
 
 
 def leads_to_step(name: str) -> bool:
