@@ -42,26 +42,6 @@ _FROZEN = (
     "names it, and count what still requires one"
 )
 _TENSORS = ("weight", "bias", "data", "grad")
-_FLAG = re.compile(r"(requires_grad *= *|requires_grad_\()False\b")
-
-_WAYS = (
-    (
-        "Leave the parameters switched on",
-        "What is made of the parameters records its graph; a loss that takes it detached trains none of them.",
-        Tier.MEANT, asleep.left_on,
-    ),
-    (
-        "Make it before the parameters are switched off",
-        "What is made of the parameters before they are switched off records its graph.",
-        Tier.ORDER, asleep.made_before,
-    ),
-    (
-        "Make it again when the parameters are on",
-        "What is made of the parameters once they are on again records its graph.",
-        Tier.AGAIN, asleep.made_again,
-    ),
-)  # fmt: skip
-"""What can be done where something is made of parameters while they are switched off."""
 
 
 class FrozenWithTheRest(Rule):
@@ -84,16 +64,8 @@ class Small(torch.nn.Module):
         return self.head(self.body(x).tanh())
 
 
-class Big(torch.nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.body, self.head = torch.nn.Linear(3, 4), torch.nn.Sequential(torch.nn.Linear(4, 2), torch.nn.Tanh())
-
-    def forward(self, x):
-        return self.head(self.body(x).tanh())
-
-
-big = Big()
+big = torch.nn.Module()
+big.body, big.head = torch.nn.Linear(3, 4), torch.nn.Sequential(torch.nn.Linear(4, 2), torch.nn.Tanh())
 small = Small(big)
 for p in big.parameters():
     p.requires_grad = False
@@ -101,7 +73,7 @@ opt = torch.optim.SGD(small.parameters(), lr=0.1)
 for _ in range(4):
     x = torch.randn(5, 3)
     opt.zero_grad()
-    (small(x) - big(x)).pow(2).mean().backward()
+    (small(x) - big.head(big.body(x).tanh())).pow(2).mean().backward()
     opt.step()
 ! a weight is tied within the network
 net = torch.nn.Sequential(torch.nn.Linear(3, 3), torch.nn.Linear(3, 3))
@@ -207,7 +179,7 @@ with torch.no_grad():
 
     def _asleep(self, origins: list[Origin], diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """In each way all places where something was made of what was switched off, then one alone."""
-        for title, why, tier, way in _WAYS:
+        for title, why, tier, way in asleep.WAYS:
             found = [tuple(way(one, diagnosis, sources)) for one in origins]
             places = [edits for edits in dict.fromkeys(found) if edits]
             together = dict.fromkeys(edit for edits in places for edit in edits)
@@ -220,10 +192,10 @@ with torch.no_grad():
         whole = loop if isinstance(loop, ast.For) else statement
         if function is None or whole not in function.body:
             return
-        frozen = names.copied(source, whole)
-        lines = [_FLAG.sub(r"\1True", line) for line in frozen]
-        if lines != frozen and any(update.trains(one) for one in blocks.after(function.body, whole)):
-            yield self.propose(at_end(source, function, lines), WHY_MEANWHILE, title="Let it train again afterwards")
+        on = dict.fromkeys(_off(whole), "True")
+        if on and any(update.trains(one) for one in blocks.after(function.body, whole)):
+            edits = at_end(source, function, names.copied(source, whole, renamed=on))
+            yield self.propose(edits, WHY_MEANWHILE, title="Let it train again afterwards")
 
     def _branches(self, source: Source, statement: ast.stmt) -> Iterator[Proposal]:
         """Where both branches of a condition freeze in the same words, the other one lets train, or this one."""
@@ -252,25 +224,28 @@ with torch.no_grad():
         if not whole:
             raise Declined("what was frozen has no name")
         after = loop if isinstance(loop, ast.For) else statement
-        parts = dict.fromkeys([*_optimized(source, whole), *_replaced(source, after, whole)])
-        for part in parts:
+        earlier = blocks.above(source, after)
+        parts = dict.fromkeys([*_optimized(source, whole), *(_replacement(one, whole) for one in earlier)])
+        for part in filter(None, parts):
             edits = insert_after(source, after, [f"{whole}{part}.requires_grad_(True)"])
             yield self.propose(edits, WHY_HEAD)
-        for other, behind in _earlier(source, after):
+        around = blocks.holders(source, after)
+        for other in earlier:
             if _replacement(other, whole):
+                behind = next(one for one in around if one in blocks.block_of(source, other))
                 edits = move_after(source, [other], behind)
                 yield self.propose(edits, WHY_HEAD, title="Put the new part in after freezing", later=2)
 
 
 def _off(statement: ast.stmt) -> Iterator[ast.expr]:
     """The values by which a statement switches gradients off."""
-    match statement:
-        case ast.Assign(targets=[ast.Attribute(attr="requires_grad")], value=ast.Constant(value=False) as value):
-            yield value
-        case ast.Expr(
-            value=ast.Call(func=ast.Attribute(attr="requires_grad_"), args=[ast.Constant(value=False) as value])
-        ):
-            yield value
+    for node in ast.walk(statement):
+        match node:
+            case (
+                ast.Assign(targets=[ast.Attribute(attr="requires_grad")], value=ast.Constant(value=False) as value)
+                | ast.Call(func=ast.Attribute(attr="requires_grad_"), args=[ast.Constant(value=False) as value])
+            ):
+                yield value
 
 
 def _frozen(source: Source, node: ast.AST) -> str:
@@ -299,18 +274,8 @@ def _optimized(source: Source, whole: str) -> Iterator[str]:
                 yield part[1]
 
 
-def _replaced(source: Source, after: ast.stmt, whole: str) -> Iterator[str]:
-    """`.fc` or `[-1]` where that part of the module was put in anew before it was frozen."""
-    yield from filter(None, (_replacement(other, whole) for other, _ in _earlier(source, after)))
-
-
-def _earlier(source: Source, statement: ast.stmt) -> Iterator[tuple[ast.stmt, ast.stmt]]:
-    """What stands before a statement in its function, each with the statement of its block that holds this one."""
-    for one in blocks.holders(source, statement):
-        yield from ((other, one) for other in blocks.before(blocks.block_of(source, one), one))
-
-
 def _replacement(statement: ast.stmt, whole: str) -> str:
+    """`.fc` or `[-1]` where a statement puts that part of the module in anew; '' if it does not."""
     match statement:
         case ast.Assign(targets=[(ast.Attribute(value=holder) | ast.Subscript(value=holder)) as target]):
             if ast.unparse(holder) == whole:

@@ -10,6 +10,7 @@ from autofix.core.model import Diagnosis
 from autofix.diagnosis import scenes
 from autofix.probe.wire import Origin
 from autofix.search import anew, repeating
+from autofix.search.rule import Tier
 from autofix.syntax import blocks, calls, names, update
 from autofix.syntax.edits import Step, delete, move_before, unwrap
 from autofix.syntax.source import Source
@@ -72,3 +73,23 @@ def _harmless(statement: ast.stmt) -> bool:
     named = isinstance(statement, ast.Assign) and all(isinstance(one, ast.Name) for one in statement.targets)
     told = isinstance(statement, ast.Expr) and isinstance(statement.value, (ast.Constant, ast.Yield))
     return isinstance(statement, ast.Pass) or told or (named and not update.calls(statement))
+
+
+WAYS = (
+    (
+        "Leave the parameters switched on",
+        "What is made of the parameters records its graph; a loss that takes it detached trains none of them.",
+        Tier.MEANT, left_on,
+    ),
+    (
+        "Make it before the parameters are switched off",
+        "What is made of the parameters before they are switched off records its graph.",
+        Tier.ORDER, made_before,
+    ),
+    (
+        "Make it again when the parameters are on",
+        "What is made of the parameters once they are on again records its graph.",
+        Tier.AGAIN, made_again,
+    ),
+)  # fmt: skip
+"""What can be done where something is made of parameters while they are switched off."""
