@@ -204,11 +204,7 @@ def _root(diagnosis: Diagnosis, sources: Sources) -> str:
 
 def _started(node: ast.AST | None) -> ast.expr | None:
     """What a call of backward starts from; of another call, its first argument."""
-    if not isinstance(node, ast.Call):
-        return None
-    if isinstance(node.func, ast.Attribute) and calls.differentiation(node) is vocabulary.BACKWARD:
-        return node.func.value
-    first = calls.argument(node, vocabulary.BACKWARD_FUNCTION, "tensors")
+    first = calls.started(node) or calls.argument(node, vocabulary.BACKWARD_FUNCTION, "tensors")
     return first.elts[0] if isinstance(first, (ast.List, ast.Tuple)) and len(first.elts) == 1 else first
 
 

@@ -122,7 +122,7 @@ for _ in range(4):
             yield self.propose(dict.fromkeys(edits), WHY_SQUARE, title="Square the magnitude")
             return
         for _, source, node in sources.located(diagnosis.failure.stack[:_DEEPEST]):
-            if not isinstance(node, ast.Call) or (loss := _loss(node)) is None:
+            if (loss := calls.started(node)) is None:
                 continue
             if any(one.kind == "real" for one in origins):
                 yield self.propose(append_call(source, loss, ".real"), WHY_REAL, title="Take the real part")
@@ -131,14 +131,6 @@ for _ in range(4):
                 yield self.propose(append_call(source, loss, _READ[name]), WHY_READ)
             break
         raise Declined("the code does not say which real number of the complex one is the loss")
-
-
-def _loss(call: ast.Call) -> ast.expr | None:
-    """What a call of backward or grad starts from."""
-    spelled = calls.differentiation(call)
-    if spelled and spelled[0] == "self":
-        return call.func.value if isinstance(call.func, ast.Attribute) else None
-    return calls.argument(call, spelled, spelled[0]) if spelled else None
 
 
 def _of_magnitude(source: Source, node: ast.AST) -> list[Step]:

@@ -195,9 +195,7 @@ def _taken(
 ) -> list[Step]:  # fmt: skip
     """The derivative where it is read, or under a name where it is read several times."""
     own = calls.differentiation(call)
-    outputs = calls.argument(call, own, "tensors") if "tensors" in own else None
-    if outputs is None and isinstance(call.func, ast.Attribute) and "self" in own:
-        outputs = call.func.value
+    outputs = calls.started(call)
     if outputs is None:
         raise Declined("what goes backward cannot be told from the text")
     weights = calls.argument(call, own, "grad_tensors" if "tensors" in own else "gradient")

@@ -376,13 +376,8 @@ def _losses(diagnosis: Diagnosis, sources: Sources) -> Iterator[Loss]:
         if source is None or body is None:
             continue
         for node in ast.walk(body):
-            if (
-                isinstance(node, ast.Call)
-                and calls.name_of(node) == "backward"
-                and source.function(node) in (body, None)
-            ):
-                loss = node.func.value if isinstance(node.func, ast.Attribute) else None
-                if loss is None or node.args:
-                    loss = node.args[0] if node.args else None
-                if isinstance(loss, ast.expr):
-                    yield source, body, (loss,)
+            own = source.function(node) in (body, None)
+            if own and isinstance(node, ast.Call) and calls.name_of(node) == "backward":
+                # What holds a `backward` of the program's is no loss, but what it is given: `fabric.backward(loss)`.
+                losses = (calls.started(node), *node.args[:1])
+                yield from ((source, body, (loss,)) for loss in losses if loss is not None)

@@ -182,8 +182,7 @@ torch.from_numpy(numpy.sqrt(w.detach().numpy())).mean().backward()
         for _, source, node in sources.located(diagnosis.failure.stack[:1]):
             statement = source.statement(node)
             loop = source.parent(statement)
-            called = node.func if isinstance(node, ast.Call) else node
-            path = calls.path_of(called.value) if isinstance(called, ast.Attribute) else ""
+            path = calls.path_of(node.value if isinstance(node, ast.Attribute) else calls.started(node))
             if not path or not isinstance(loop, (ast.For, ast.While)) or statement not in loop.body:
                 return
             made = [one for one in blocks.before(loop.body, statement) if path in names.binds(one)]

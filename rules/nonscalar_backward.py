@@ -99,14 +99,8 @@ torch.autograd.backward(losses)
 
 
 def _loss(call: ast.Call) -> ast.expr | None:
-    """What a call of backward or grad starts from."""
-    name = calls.name_of(call)
-    if name not in ("backward", "grad"):
-        return None
-    if isinstance(call.func, ast.Attribute) and not ast.unparse(call.func.value).endswith("autograd"):
-        found: ast.expr | None = call.func.value if not call.args or name == "backward" else call.args[0]
-    else:
-        found = call.args[0] if call.args else None
+    """What a call of backward or grad starts from, where that is one loss."""
+    found = calls.started(call)
     return found if isinstance(found, (ast.Attribute, ast.Subscript, ast.Call, ast.BinOp)) or _is_loss(found) else None
 
 

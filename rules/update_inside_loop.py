@@ -130,11 +130,7 @@ for target in (0.0, 1.0):
 
     def _total(self, source: Source, loop: Loop, statement: ast.Expr, diagnosis: Diagnosis) -> Iterator[Proposal]:
         """The backward of a sum that the loop adds up, behind the loop that has no other part of the update."""
-        match statement.value:
-            case ast.Call(func=ast.Attribute(value=summed, attr="backward")):
-                total = calls.path_of(summed)
-            case _:
-                return
+        total = calls.path_of(calls.started(statement.value))
         if not total or not any(_adds(one, total) for one in loop.body):
             return
         if any(calls.method(one) in ("step", "zero_grad") for one in loop.body) or not _bound_before(

@@ -48,10 +48,7 @@ class Scene:
 
     def done_before(self) -> bool:
         """Whether the same loss went backward before the write too: the second time is meant for the new parameters."""
-        call = self.call
-        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute) or call.func.attr != "backward":
-            return False
-        loss = calls.path_of(call.func.value)
+        loss = calls.path_of(calls.started(self.call))
         done = False
         for statement in self.block[: self.block.index(self.backward)]:
             if names.meets({loss}, names.binds(statement)):

@@ -105,7 +105,7 @@ def defaults(function: Function) -> dict[str, ast.expr]:
     return {one.arg: value for one, value in pairs}
 
 
-def argument(call: ast.AST, names: Sequence[str], name: str) -> ast.expr | None:
+def argument(call: ast.AST | None, names: Sequence[str], name: str) -> ast.expr | None:
     """The argument that a call gives to one of the parameters `names`, a method's `self` counted; None if unknown."""
     if not isinstance(call, ast.Call) or any(isinstance(one, ast.Starred) for one in call.args):
         return None
@@ -132,8 +132,17 @@ def differentiation(call: ast.Call) -> Sequence[str]:
         case "grad":
             return GRAD
         case "backward":
-            return BACKWARD_FUNCTION if path_of(call.func).endswith("autograd.backward") else BACKWARD
+            function = isinstance(call.func, ast.Name) or path_of(call.func).endswith("autograd.backward")
+            return BACKWARD_FUNCTION if function else BACKWARD
     return ()
+
+
+def started(call: ast.AST | None) -> ast.expr | None:
+    """What a call of `backward` or `grad` starts from; None of another call, and where the text does not say."""
+    own = differentiation(call) if isinstance(call, ast.Call) else ()
+    if isinstance(call, ast.Call) and own is BACKWARD:
+        return call.func.value if isinstance(call.func, ast.Attribute) else None
+    return argument(call, own, own[0]) if own else None
 
 
 def place_of(names: Sequence[str], name: str) -> int:
