@@ -160,10 +160,7 @@ def _called(  # noqa: PLR0913, PLR0917  two places in two files
 
 
 def _given(source: Source, call: ast.Call, function: calls.Function) -> Given:
-    parameters = calls.parameters(function)
-    values = {name: calls.argument(call, parameters, name) for name in parameters}
-    if parameters[:1] == ["self"] and isinstance(call.func, ast.Attribute):
-        values["self"] = call.func.value
+    values = {name: calls.handed(call, function, name) for name in calls.parameters(function)}
     return {name: source.segment(value) for name, value in values.items() if value is not None}
 
 

@@ -89,11 +89,8 @@ w[0] = 1.0
 
 def _unflagged(source: Source, node: ast.AST) -> list[Step]:
     """Takes away what asks for the gradient of what is made here."""
-    match source.statement(node):
-        case ast.Assign(targets=[ast.Attribute(attr="requires_grad")]) as statement:
-            return delete(source, statement)
-        case ast.Expr(value=ast.Call(func=ast.Attribute(attr="requires_grad_"))) as statement:
-            return delete(source, statement)
+    if calls.flagged(source.statement(node)) is not None:
+        return delete(source, source.statement(node))
     for call in calls.within(node):
         if calls.keyword(call, "requires_grad") is not None:
             return remove_keyword(source, call, "requires_grad")

@@ -157,42 +157,26 @@ for weight in [net.weight]:
         behind = [one for one in diagnosis.trace.origins if one.kind == "behind"]
         for _, source, node in sources.nodes(diagnosis.failure.stack[:1]):
             statement = source.statement(node)
-            if _flagged_of_all(source, statement):
-                name = calls.path_of(_flagged(statement))
-                yield self.propose(
-                    wrap(source, [statement], f"if {name}.is_leaf:"), WHY_ALL, title="Set the flag of leaves"
-                )
+            if (held := _one_of_all(source, statement)) is not None:
+                edits = wrap(source, [statement], f"if {held.id}.is_leaf:")
+                yield self.propose(edits, WHY_ALL, title="Set the flag of leaves")
             elif behind:
                 edits = _leaves(source, statement, behind[0].node, [one.name for one in behind])
                 yield self.propose(edits, WHY)
 
 
-def _flagged(statement: ast.stmt) -> ast.expr | None:
-    """What a statement sets the flag of."""
-    match statement:
-        case ast.Assign(targets=[ast.Attribute(value=held, attr="requires_grad")]):
-            return held
-        case ast.Expr(value=ast.Call(func=ast.Attribute(value=held, attr="requires_grad_"))):
-            return held
-    return None
-
-
-def _flagged_of_all(source: Source, statement: ast.stmt) -> bool:
-    """Whether a statement sets the flag of each parameter of a module, one after the other."""
-    loop, held = next(blocks.loops(source, statement), None), _flagged(statement)
-    if not isinstance(loop, ast.For) or not isinstance(held, ast.Name):
-        return False
+def _one_of_all(source: Source, statement: ast.stmt) -> ast.Name | None:
+    """The variable of a loop over all parameters of a module, where a statement sets the flag of each by it."""
+    loop, found = next(blocks.loops(source, statement), None), calls.flagged(statement)
+    if not isinstance(loop, ast.For) or found is None or not isinstance(held := found[0], ast.Name):
+        return None
     asked = calls.name_of(loop.iter) in ("parameters", "named_parameters")
-    return asked and held.id in map(calls.path_of, names.parts(loop.target))
+    return held if asked and held.id in map(calls.path_of, names.parts(loop.target)) else None
 
 
 def _leaves(source: Source, statement: ast.stmt, computed: str, leaves: list[str]) -> list[Step]:
-    match statement:
-        case ast.Assign(targets=[ast.Attribute(value=ast.Attribute(attr=name) as held)]) if name == computed:
-            pass
-        case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Attribute(attr=name) as held))) if name == computed:
-            pass
-        case _:
-            raise Declined("what the flag is set of is not written as a part of its module")
-    owner, flag = source.segment(held.value), source.segment(statement).removeprefix(source.segment(held))
-    return replace_statement(source, statement, [f"{owner}.{leaf}{flag}" for leaf in leaves])
+    match calls.flagged(statement):
+        case (ast.Attribute(value=module, attr=name) as weight, _) if name == computed:
+            owner, flag = source.segment(module), source.segment(statement).removeprefix(source.segment(weight))
+            return replace_statement(source, statement, [f"{owner}.{leaf}{flag}" for leaf in leaves])
+    raise Declined("what the flag is set of is not written as a part of its module")

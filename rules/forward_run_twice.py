@@ -162,7 +162,10 @@ def _once(source: Source, first: ast.expr, second: ast.expr) -> list[Step]:
             ast.Assign(targets=[ast.Tuple(elts=theirs)], value=other),
         ) if value is first and other is second and (steps := _joined(source, ours, theirs)):
             return [*steps, *delete(source, used)]
-    if any(isinstance(node, _LATER) for call in (first, second) for node in _inside(source, call)):
+    around = (
+        node for call in (first, second) for node in source.around(call) if source.statement(node) in (made, used)
+    )
+    if any(isinstance(node, _LATER) for node in around):
         raise Declined("the call may run never, or later")
     name = names.unused(source, "output")
     bound = insert_before(source, made, [f"{name} = {source.segment(first)}"])
@@ -183,11 +186,3 @@ def _joined(source: Source, ours: list[ast.expr], theirs: list[ast.expr]) -> lis
             case _:
                 return []
     return steps
-
-
-def _inside(source: Source, node: ast.AST) -> Iterator[ast.AST]:
-    """The expressions around one, to its statement."""
-    found = source.parent(node)
-    while found is not None and not isinstance(found, ast.stmt):
-        yield found
-        found = source.parent(found)

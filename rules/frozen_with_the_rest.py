@@ -237,15 +237,10 @@ with torch.no_grad():
                 yield self.propose(edits, WHY_HEAD, title="Put the new part in after freezing", later=2)
 
 
-def _off(statement: ast.stmt) -> Iterator[ast.expr]:
+def _off(statement: ast.stmt) -> list[ast.expr]:
     """The values by which a statement switches gradients off."""
-    for node in ast.walk(statement):
-        match node:
-            case (
-                ast.Assign(targets=[ast.Attribute(attr="requires_grad")], value=ast.Constant(value=False) as value)
-                | ast.Call(func=ast.Attribute(attr="requires_grad_"), args=[ast.Constant(value=False) as value])
-            ):
-                yield value
+    flags = (found[1] for found in map(calls.flagged, ast.walk(statement)) if found is not None)
+    return list(dict.fromkeys(one for one in flags if isinstance(one, ast.Constant) and one.value is False))
 
 
 def _frozen(source: Source, node: ast.AST) -> str:

@@ -161,35 +161,21 @@ print([t.requires_grad_(False) for t in (w * 2, w * 3)])
         """`x = x.detach()` in place of `x.requires_grad = False`, or before it."""
         for _, source, node in sources.nodes(diagnosis.failure.stack[:1]):
             statement = source.statement(node)
-            holder, flag = _flagged(statement)
-            if holder is None:
+            found = calls.flagged(statement)
+            if found is None or isinstance(found[0], ast.Call):
                 raise Declined("the flag is not set by a statement of its own")
-            name = ast.unparse(holder)
+            name = ast.unparse(found[0])
+            off = isinstance(found[1], ast.Constant) and found[1].value is False
             detach = f"{name} = {name}.detach()"
-            if flag is False:
+            if off:
                 yield self.propose(replace_statement(source, statement, [detach]), WHY_DETACH, title=DETACH)
             for assigned in names.assignments(source, name):
                 if isinstance(assigned.value, (ast.Name, ast.Attribute)):
                     edits = append_call(source, assigned.value, ".detach()")
-                    if flag is False and len(blocks.block_of(source, statement)) > 1:
+                    if off and len(blocks.block_of(source, statement)) > 1:
                         edits += delete(source, statement)  # a detached tensor has the flag off already
                     yield self.propose(edits, WHY_DETACH, title=DETACH, tier=Tier.ANSWER, later=1)
             yield self.propose(insert_before(source, statement, [detach]), WHY_DETACH, title=DETACH, later=2)
-
-
-def _flagged(statement: ast.stmt) -> tuple[ast.expr | None, bool | None]:
-    """The tensor whose flag a statement sets, and the value if it is plain."""
-    match statement:
-        case ast.Assign(targets=[ast.Attribute(value=holder, attr="requires_grad")], value=value):
-            given = [value]
-        case ast.Expr(value=ast.Call(func=ast.Attribute(value=holder, attr="requires_grad_"), args=given)) if (
-            calls.path_of(holder)
-        ):
-            pass
-        case _:
-            return None, None
-    plain = given[0].value if given and isinstance(given[0], ast.Constant) else None
-    return holder, plain if isinstance(plain, bool) else None
 
 
 def _makes(node: ast.expr) -> bool:

@@ -74,7 +74,8 @@ class Taken:
                 if (batch := taken.batch(name)) and name in (locals_there or {name}):
                     stored.add(batch)
                     return node if taken.several else ast.parse(batch, mode="eval").body
-                if (value := _bound_once(maker, name)) is not None and depth < DEEPEST:
+                value = names.bound_once(maker, name) if maker is not None and depth < DEEPEST else None
+                if value is not None:
                     return taken._spelled(value, made_in, stored, depth + 1)
                 return taken.known(node, maker, made_in)
 
@@ -229,13 +230,3 @@ def _taking_apart(function: Function) -> Iterator[tuple[ast.For | ast.Assign, as
         match one:
             case ast.For(target=ast.Tuple() as target) | ast.Assign(targets=[ast.Tuple() as target]):
                 yield one, target
-
-
-def _bound_once(maker: Function | None, name: str) -> ast.expr | None:
-    """The value of a variable that a function binds in one plain assignment."""
-    found = [one for one in ast.walk(maker) if isinstance(one, ast.stmt) and one is not maker] if maker else []
-    bound = [one for one in found if name in names.binds(one) and not hasattr(one, "body")]
-    match bound:
-        case [ast.Assign(targets=[ast.Name()], value=value)]:
-            return value
-    return None

@@ -65,7 +65,7 @@ class Use:
             return path
         if isinstance(mine, Function) and self.called and self.called[0].function(self.called[1]) is function:
             for one in calls.parameters(mine):
-                given = calls.path_of(_given(self.called[1], mine, one))
+                given = calls.path_of(calls.handed(self.called[1], mine, one))
                 if given and f"{path}.".startswith(f"{given}."):
                     return one + path.removeprefix(given)
         if function is None or name not in names.locals_of(function):
@@ -73,16 +73,16 @@ class Use:
             return path if known else _decline(name)
         if depth == 0 and kept.startswith(f"{name}.") and self.path.endswith(kept.removeprefix(name)):
             return self.path.removesuffix(kept.removeprefix(name)) + dot + rest
-        value = _binding(function, name)
+        value = names.bound_once(function, name)
         if value is None and name in calls.parameters(function) and depth + 1 < len(self.made):
             depth += 1
-            value = _given(self.made[depth][1], function, name)
+            value = calls.handed(self.made[depth][1], function, name)
         return self._here(whole, depth) + dot + rest if (whole := calls.path_of(value)) else _decline(name)
 
     def _expanded(self, name: str) -> str:
         """A variable of this function, as the path that it is another name of."""
         function = self.source.function(self.statement)
-        path = calls.path_of(_binding(function, name)) if function is not None else ""
+        path = calls.path_of(names.bound_once(function, name)) if function is not None else ""
         return path or name
 
 
@@ -93,26 +93,6 @@ def cuts(node: ast.AST) -> bool:
 
 def _decline(name: str) -> str:
     raise Declined(f"{name} has no value in the function that uses it")
-
-
-def _binding(function: Function, name: str) -> ast.expr | None:
-    """The value of a variable that a function binds once."""
-    bound = [one for one in ast.walk(function) if isinstance(one, ast.stmt) and name in names.binds(one)]
-    match [one for one in bound if one is not function and not isinstance(one, (ast.If, ast.With, ast.Try))]:
-        case [ast.Assign(targets=[ast.Name()], value=value)] if name not in calls.parameters(function):
-            return value
-    return None
-
-
-def _given(call: ast.expr, function: Function, name: str) -> ast.expr | None:
-    """What a call gives to a parameter of the function that it calls, or calls it on."""
-    if not isinstance(call, ast.Call):
-        return None
-    known = calls.parameters(function)
-    if known[:1] != [name] or name != "self":
-        return calls.argument(call, known, name)
-    called = call.func
-    return called.value if isinstance(called, ast.Attribute) and called.attr == function.name else called
 
 
 def _parsed(text: str) -> ast.expr:

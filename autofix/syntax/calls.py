@@ -126,6 +126,27 @@ def given(node: ast.AST, argument: str) -> ast.expr | None:
     return None
 
 
+def handed(call: ast.AST, function: Function, name: str) -> ast.expr | None:
+    """What a call gives to a parameter of the function that it calls, or calls it on."""
+    known = parameters(function)
+    if not isinstance(call, ast.Call) or known[:1] != [name] or name != "self":
+        return argument(call, known, name)
+    called = call.func
+    return called.value if isinstance(called, ast.Attribute) and called.attr == function.name else called
+
+
+def flagged(node: ast.AST) -> tuple[ast.expr, ast.expr | None] | None:
+    """The tensor whose flag `requires_grad` a statement or call sets, and to what, if it says so; None of others."""
+    match node:
+        case ast.Assign(targets=[ast.Attribute(value=tensor, attr="requires_grad")], value=value):
+            return tensor, value
+        case ast.Call(func=ast.Attribute(value=tensor, attr="requires_grad_"), args=given):
+            return tensor, given[0] if given else None
+        case ast.Expr(value=value):
+            return flagged(value)
+    return None
+
+
 def differentiation(call: ast.Call) -> Sequence[str]:
     """The parameters of torch's `backward` or `grad`, in the spelling in which a call has it; else none."""
     match name_of(call):

@@ -9,7 +9,7 @@ from typing import Any
 
 from autofix.core.edit import Declined
 from autofix.syntax.blocks import block_of
-from autofix.syntax.calls import Function, choices, may_be_plain, name_of, path_of, whole
+from autofix.syntax.calls import Function, choices, may_be_plain, name_of, parameters, path_of, whole
 from autofix.syntax.layout import lines_of
 from autofix.syntax.source import Source
 from autofix.syntax.vocabulary import CUTS, STORES, samples
@@ -179,6 +179,15 @@ def paired(node: ast.Assign | ast.AnnAssign | ast.AugAssign) -> Iterator[tuple[a
 def given_to(node: ast.Assign | ast.AnnAssign | ast.AugAssign, path: str) -> Iterator[ast.expr]:
     """What an assignment gives the variable written `path`."""
     return (value for part, value in paired(node) if ast.unparse(part) == path)
+
+
+def bound_once(function: Function, name: str) -> ast.expr | None:
+    """The value of a variable that a function binds in one plain assignment, and is not given."""
+    bound = [one for one in ast.walk(function) if isinstance(one, ast.stmt) and name in binds(one)]
+    match [one for one in bound if one is not function and not isinstance(one, (ast.If, ast.With, ast.Try))]:
+        case [ast.Assign(targets=[ast.Name()], value=value)] if name not in parameters(function):
+            return value
+    return None
 
 
 def sometimes_plain(source: Source, path: str) -> bool:
