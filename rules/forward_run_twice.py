@@ -20,11 +20,11 @@ from contextlib import suppress
 
 from autofix.diagnosis.scenes import parting
 from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
-from autofix.syntax import blocks, names, update
+from autofix.syntax import blocks, calls, names, update
 from autofix.syntax.edits import Step, delete, insert_before, rename, replace
 
 WHY = "{call} is computed once, so that nothing overwrites what its backward needs; both places use what it gave."
-_LATER = (ast.Lambda, ast.GeneratorExp, ast.ListComp, ast.SetComp, ast.DictComp, ast.IfExp, ast.BoolOp)
+_LATER = ast.Lambda | calls.Comprehension | ast.IfExp | ast.BoolOp
 """Expressions of which a part may run never, later or several times."""
 _TWO = 2
 

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 
 from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
 from autofix.syntax import blocks, calls, names
-from autofix.syntax.edits import Splice, Step, embed, ensure_import, replace, replace_statement, wrap
+from autofix.syntax.edits import Step, ensure_import, filtered, replace, replace_statement, wrap
 
 WHY = "The first gradient is set, and those after it are added; None counts as zero."
 WHY_GUARD = "What has no gradient yet is left as it is."
@@ -190,8 +190,10 @@ w.data -= 0.1 * w.grad
                     together = _together(source, statement, calls.path_of(node.value))
                     guarded += together
                     edits += wrap(source, together, f"if {source.segment(node)} is not None:")
+                elif each is not None:
+                    edits += filtered(source, each, f"{source.segment(node)} is not None")
                 else:
-                    edits += _passed_over(source, each, node) if each else _set(source, statement, node)
+                    edits += _set(source, statement, node)
             except Declined:
                 if statement in failing:
                     raise
@@ -234,15 +236,14 @@ def _adds(statement: ast.stmt) -> bool:
     return isinstance(statement, ast.AugAssign) and calls.name_of(statement.target) == "grad"
 
 
-def _each(source: Source, node: ast.Attribute) -> ast.AST | None:
+def _each(source: Source, node: ast.Attribute) -> ast.For | calls.Comprehension | None:
     """The loop, or the comprehension, that goes through the tensors of which a gradient is one's."""
     owner = calls.path_of(node.value)
     for around in blocks.around(source, node):
-        targets = [one.target for one in getattr(around, "generators", ())]
-        if isinstance(around, ast.For):
-            targets.append(around.target)
-        if owner and any(owner == calls.path_of(part) for one in targets for part in names.parts(one)):
-            return around
+        if isinstance(around, (ast.For, calls.Comprehension)):
+            loops = [around] if isinstance(around, ast.For) else around.generators
+            if owner and any(owner == calls.path_of(part) for one in loops for part in names.parts(one.target)):
+                return around
     return None
 
 
@@ -258,19 +259,6 @@ def _together(source: Source, statement: ast.stmt, owner: str) -> list[ast.stmt]
     if not all(names.meets(used, names.reads(one)) for one in found):
         raise Declined("between what is made of a gradient stands what is done without one, too")
     return found
-
-
-def _passed_over(source: Source, each: ast.AST, node: ast.Attribute) -> list[Step]:
-    """A comprehension that goes only through what has a gradient."""
-    condition = f"{source.segment(node)} is not None"
-    last: ast.comprehension = each.generators[-1]  # type: ignore[attr-defined]  # as `_each` found it
-    if last.ifs:
-        return embed(source, last.ifs[-1], f"{{}} and {condition}")
-    start, end = source.extent(each)
-    inside = source.text[start : end - 1].rstrip()
-    if "#" in inside:
-        raise Declined("a comment may end the comprehension")
-    return [Splice(source, start + len(inside), start + len(inside), f" if {condition}")]
 
 
 def _set(source: Source, statement: ast.stmt, node: ast.Attribute) -> list[Step]:

@@ -10,6 +10,7 @@ from autofix.syntax.source import Source
 from autofix.syntax.vocabulary import BACKWARD, BACKWARD_FUNCTION, GRAD
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
+Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 _NO_TENSOR = frozenset({
     "dict", "enumerate", "float", "frozenset", "int", "isinstance", "len", "list", "map", "print", "range", "reversed",
     "set", "sorted", "str", "super", "tuple", "type", "zip",

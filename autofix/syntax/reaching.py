@@ -5,12 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Mapping
 
-from autofix.syntax.calls import Function, path_of
+from autofix.syntax.calls import Comprehension, Function, path_of
 from autofix.syntax.vocabulary import STORES
 
 Bindings = dict[str, frozenset[ast.AST]]
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
 
 
 class Reaching:
@@ -136,7 +135,7 @@ class Reaching:
     def _expression(self, node: ast.AST | None) -> None:
         if node is None or isinstance(node, (*_SCOPES, ast.Lambda)):
             return
-        if isinstance(node, _COMPREHENSIONS):
+        if isinstance(node, Comprehension):
             before = dict(self._now)
             for generator in node.generators:
                 self._expression(generator.iter)

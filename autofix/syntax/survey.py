@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Iterable
 from typing import Any, ClassVar, NamedTuple
 
-from autofix.syntax.calls import path_of
+from autofix.syntax.calls import Comprehension, path_of
 from autofix.syntax.facts import Bind, Block, Call, Module, Scope
 from autofix.syntax.modes import switches_off
 
@@ -248,7 +248,7 @@ class _Walk:
         scope.events.append(call)
         scope.calls.setdefault(method, []).append(call)
 
-    def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> None:
+    def _comprehension(self, node: Comprehension) -> None:
         outer, self.block = self.block, Block(self.block, node, loop=True)
         for generator in node.generators:
             self.expression(generator.iter)

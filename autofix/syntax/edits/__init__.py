@@ -9,7 +9,17 @@ from autofix.syntax.edits.at_once import at_once
 from autofix.syntax.edits.begun import Begun, begun
 from autofix.syntax.edits.calls import functional_call, remove_keyword, set_keyword
 from autofix.syntax.edits.elsewhere import User, computed_in
-from autofix.syntax.edits.expressions import append_call, aug_to_assign, bind, change, embed, receiver, rename, replace
+from autofix.syntax.edits.expressions import (
+    append_call,
+    aug_to_assign,
+    bind,
+    change,
+    embed,
+    filtered,
+    receiver,
+    rename,
+    replace,
+)
 from autofix.syntax.edits.for_caller import for_caller
 from autofix.syntax.edits.imports import ensure_import, ensure_name, with_gradient, without_gradient
 from autofix.syntax.edits.lasting import Lasting, lasting

@@ -10,7 +10,7 @@ from typing import Any
 import libcst as cst
 
 from autofix.core.edit import Declined
-from autofix.syntax.calls import choices, may_be_plain
+from autofix.syntax.calls import Comprehension, choices, may_be_plain
 from autofix.syntax.edits.steps import Step
 from autofix.syntax.edits.unit import Guard, NodeChange, holder
 from autofix.syntax.layout import newline_near, quoted_as
@@ -110,6 +110,22 @@ def aug_to_assign(source: Source, node: ast.AugAssign) -> list[Step]:
         return cst.Assign([target], value)
 
     return change(source, node, "written out", make)
+
+
+def filtered(source: Source, node: Comprehension, condition: str) -> list[Step]:
+    """A comprehension that goes only through what a condition holds for."""
+    last = node.generators[-1]
+    if last.ifs:
+        return embed(source, last.ifs[-1], f"{{}} and {condition}")
+    test = expression(source, node, condition)
+
+    def make(old: Any, _: Guard) -> Any:
+        loop = old.for_in
+        while loop.inner_for_in is not None:
+            loop = loop.inner_for_in
+        return old.with_deep_changes(loop, ifs=[cst.CompIf(test)])
+
+    return change(source, node, condition, make)
 
 
 def bind(source: Source, statement: ast.Expr, path: str) -> list[Step]:
