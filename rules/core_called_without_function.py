@@ -134,9 +134,7 @@ class _Function:
 def _functions(source: Source, sources: Sources) -> Iterator[_Function]:
     """Those that have their name in a file, with each call in their forward of a function of the project."""
     for file in sources.imported_by(source):
-        for kind in (one for one in file.mentioning("Function") if isinstance(one, ast.ClassDef)):
-            if "Function" not in map(calls.name_of, kind.bases) or not _has_name(source, file, kind.name):
-                continue
+        for kind in (one for one in calls.functions(file) if _has_name(source, file, one.name)):
             for forward in (one for one in kind.body if isinstance(one, ast.FunctionDef) and one.name == "forward"):
                 given = [one.value for one in ast.walk(forward) if isinstance(one, ast.Return)]
                 for call in (one for one in ast.walk(forward) if isinstance(one, ast.Call)):

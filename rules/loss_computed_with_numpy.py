@@ -369,15 +369,13 @@ def _results(diagnosis: Diagnosis, sources: Sources) -> Iterator[Loss]:
 
 def _losses(diagnosis: Diagnosis, sources: Sources) -> Iterator[Loss]:
     """What goes backward in the functions of the failing stack, the failing call's first."""
-    frames = diagnosis.failure.stack
-    for frame in frames:
+    for frame in diagnosis.failure.stack:
         source = sources.source(frame.file)
         body = function_named(source, frame.function) if source is not None else None
         if source is None or body is None:
             continue
-        for node in ast.walk(body):
-            own = source.function(node) in (body, None)
-            if own and isinstance(node, ast.Call) and calls.name_of(node) == "backward":
+        for node in calls.within(body):
+            if calls.name_of(node) == "backward" and source.function(node) in (body, None):
                 # What holds a `backward` of the program's is no loss, but what it is given: `fabric.backward(loss)`.
                 losses = (calls.started(node), *node.args[:1])
                 yield from ((source, body, (loss,)) for loss in losses if loss is not None)

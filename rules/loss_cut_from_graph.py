@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import TypeGuard
 
 from autofix.probe.wire import Frame, Origin, Stack
 from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Sources, Tier
@@ -30,7 +29,7 @@ WHY = "The loss keeps the graph of what it was computed from."
 WHY_SKIPPED = "A pass to whose loss nothing was added has nothing to train on."
 WHY_SAVED = "A derivative that is differentiated again needs the graph of what its backward computes with."
 _INTEGERS = ("long", "int", "short")
-_CALLS = ("item", "detach", "tolist", "detach_", "cpu")
+_CALLS = (*_INTEGERS, "item", "detach", "tolist", "detach_", "cpu")
 _WITHOUT = {
     "discrete": "a comparison or an index has no gradient; the loss needs a function that has one",
     "numpy": "numpy keeps no graph; the same computation is needed in torch",
@@ -196,13 +195,13 @@ torch.from_numpy(numpy.sqrt(w.detach().numpy())).mean().backward()
         for _, source, node in sources.located(origin.stack[:1]):
             whole = source.parent(node)
             match node:
-                case ast.Call(func=ast.Attribute(attr=name), args=[]) if name in _INTEGERS:
-                    yield receiver(source, node)
-                case ast.Attribute(value=value, attr="data") if _wraps(whole):
+                case ast.Attribute(value=value, attr="data") if isinstance(whole, ast.Call) and _wraps(whole):
                     yield replace(source, whole, source.segment(value))
-                case ast.Call(func=ast.Attribute(attr=name), args=[]) if name in _CALLS and origin.kind not in _WITHOUT:
-                    yield receiver(source, node)
                 case ast.Attribute(attr="data"):
+                    yield receiver(source, node)
+                case ast.Call(func=ast.Attribute(attr=name), args=[]) if name in (
+                    _INTEGERS if origin.kind in _WITHOUT else _CALLS
+                ):
                     yield receiver(source, node)
                 case ast.Call(func=ast.Attribute(attr="state_dict")) if not calls.keyword(node, "keep_vars"):
                     yield set_keyword(source, node, "keep_vars", "True")
@@ -212,7 +211,7 @@ torch.from_numpy(numpy.sqrt(w.detach().numpy())).mean().backward()
     def _saved(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """What a function of the user's saves for its backward, with its graph: a derivative of it needs that."""
         for source in sources.files(diagnosis.failure.stack):
-            kept = (one for node in source.walk() if _is_function(node) for one in ast.walk(node) if _keeps(one))
+            kept = (one for node in calls.functions(source) for one in ast.walk(node) if _keeps(one))
             for part in (part for one in kept for part in ast.walk(one)):
                 match part:
                     case ast.Call(func=ast.Attribute(attr="detach"), args=[]) | ast.Attribute(attr="data"):
@@ -237,22 +236,16 @@ def _never_begun(diagnosis: Diagnosis, origins: list[Origin]) -> bool:
     return not origins and diagnosis.failure.type == "AttributeError" and bool(diagnosis.failure.stack)
 
 
-def _wraps(node: ast.AST | None) -> TypeGuard[ast.Call]:
+def _wraps(call: ast.Call) -> bool:
     """Whether a call is the `Variable(...)` of old, which makes a leaf of what it is given."""
-    return isinstance(node, ast.Call) and calls.name_of(node) == "Variable"
-
-
-def _is_function(node: ast.AST) -> bool:
-    return isinstance(node, ast.ClassDef) and "Function" in map(calls.name_of, node.bases)
+    return calls.name_of(call) == "Variable"
 
 
 def _keeps(node: ast.AST) -> bool:
     """Whether a statement or call keeps something on the context of a function for its backward."""
     match node:
         case ast.Assign(targets=targets):
-            return any(
-                isinstance(one, ast.Attribute) and calls.path_of(one.value) in ("ctx", "self") for one in targets
-            )
+            return any(calls.path_of(one).startswith(("ctx.", "self.")) for one in targets)
         case ast.Call(func=ast.Attribute(attr="save_for_backward")):
             return True
     return False

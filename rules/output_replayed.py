@@ -41,11 +41,6 @@ opt = torch.optim.SGD(net.parameters(), lr=0.1)
 memory = []
 ! records are taken one by one
 ! unsafe: what was stored may be meant as it was
-def act(state):
-    q = net(state)
-    return int(q.argmax()), q
-
-
 def replay():
     loss = 0
     for state, q, action, reward in random.sample(memory, 3):
@@ -58,7 +53,8 @@ def replay():
 
 for step in range(9):
     state = torch.randn(3)
-    action, q = act(state)
+    q = net(state)
+    action = int(q.argmax())
     memory.append((state, q, action, float(state[action])))
     if step > 3:
         replay()
@@ -190,26 +186,19 @@ for step in range(9):
     if step > 3:
         replay()
 ! a record is a dict that has not what it was computed from
+def replay():
+    loss = sum((item["q"][0] - item["reward"]) ** 2 for item in random.sample(memory, 3))
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+
+
 for step in range(9):
     state = torch.randn(3)
     q = net(state)
     memory.append({"q": q, "reward": float(state[1])})
     if step > 3:
-        loss = sum((item["q"][0] - item["reward"]) ** 2 for item in random.sample(memory, 3))
-        opt.zero_grad()
-        loss.backward()
-        opt.step()
-! a record has named fields, and none has what it was computed from
-Item = namedtuple("Item", "q reward")
-for step in range(9):
-    state = torch.randn(3)
-    q = net(state)
-    memory.append(Item(q, float(state[1])))
-    if step > 3:
-        loss = sum((item.q[0] - item.reward) ** 2 for item in random.sample(memory, 3))
-        opt.zero_grad()
-        loss.backward()
-        opt.step()
+        replay()
 ! what it was computed from is not stored
 def replay():
     loss = 0

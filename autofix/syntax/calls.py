@@ -68,6 +68,12 @@ def of_torch(source: Source, names: Collection[str]) -> Iterator[ast.Call]:
     return (one for one in found if known(source, one.func, ("torch",)) in names)
 
 
+def functions(source: Source) -> Iterator[ast.ClassDef]:
+    """The classes of a file that are functions of autograd."""
+    kinds = (one for one in source.mentioning("Function") if isinstance(one, ast.ClassDef))
+    return (one for one in kinds if "Function" in map(name_of, one.bases))
+
+
 def statement_call(statement: ast.stmt | None) -> ast.expr | None:
     """The expression that a statement consists of."""
     return statement.value if isinstance(statement, ast.Expr) else None

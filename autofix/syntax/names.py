@@ -183,8 +183,10 @@ def given_to(node: ast.Assign | ast.AnnAssign | ast.AugAssign, path: str) -> Ite
 
 def bound_once(function: Function, name: str) -> ast.expr | None:
     """The value of a variable that a function binds in one plain assignment, and is not given."""
-    bound = [one for one in ast.walk(function) if isinstance(one, ast.stmt) and name in binds(one)]
-    match [one for one in bound if one is not function and not isinstance(one, (ast.If, ast.With, ast.Try))]:
+    loops = (ast.For, ast.AsyncFor)
+    plain = (one for one in ast.walk(function) if isinstance(one, ast.stmt) and not hasattr(one, "body"))
+    given = (one.target for one in ast.walk(function) if isinstance(one, loops))
+    match [one for one in (*plain, *given) if name in binds(one)]:
         case [ast.Assign(targets=[ast.Name()], value=value)] if name not in parameters(function):
             return value
     return None
