@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import PurePath
 
-from autofix.check.abstract.tape import Event, Pass
+from autofix.check.abstract.tape import Event, Pass, behind
 from autofix.check.abstract.values import Node, Optimizer, PlayPlace, stack
 
 
@@ -93,14 +93,4 @@ def _owns(optimizer: Optimizer, shared: set[Node]) -> bool:
 
 def leaves(node: Node) -> set[Node]:
     """The leaves that a part of the graph comes from."""
-    found: set[Node] = set()
-    seen: set[Node] = set()
-    waiting = [node]
-    while waiting:
-        one = waiting.pop()
-        if one not in seen:
-            seen.add(one)
-            waiting.extend(one.inputs)
-            if one.leaf is not None:
-                found.add(one)
-    return found
+    return {one for one in behind(node) if one.leaf is not None}

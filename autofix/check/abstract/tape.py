@@ -294,17 +294,22 @@ def _prove(node: Node) -> None:
         node = unsure.pop()
 
 
-def _reaching(root: Node, targets: Sequence[Node]) -> set[Node]:
-    """The nodes on the ways from a loss to some of the graph."""
-    seen: set[Node] = set()
+def behind(root: Node) -> set[Node]:
+    """The nodes that a node was made of, itself among them."""
+    found: set[Node] = set()
     waiting = [root]
     while waiting:
         node = waiting.pop()
-        if node not in seen:
-            seen.add(node)
+        if node not in found:
+            found.add(node)
             waiting.extend(node.inputs)
+    return found
+
+
+def _reaching(root: Node, targets: Sequence[Node]) -> set[Node]:
+    """The nodes on the ways from a loss to some of the graph."""
     found = set(targets)
-    for node in sorted(seen, key=lambda one: one.time):
+    for node in sorted(behind(root), key=lambda one: one.time):
         if any(one in found for one in node.inputs):
             found.add(node)
     return found

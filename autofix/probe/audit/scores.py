@@ -97,7 +97,7 @@ class Scores:
             if math.prod(whole) > max(score.numel(), target.numel()):
                 shapes = f"{shape(score)} and {shape(target)}"
                 self._notes.note("broadcast-by-accident", shapes, self._frames.here())
-        self._check_scores(name, score, target, kwargs)
+        self._check_scores(name, score, target)
         if target.requires_grad and name in LOSSES:
             self._check_target(score, target)
 
@@ -110,7 +110,7 @@ class Scores:
             should = getattr(F, name)(meant, target, *args[2:], **rest) if meant is not None else None
             self._notes.value(self._frames.here(), size(result), size(should) if should is not None else None)
 
-    def _check_scores(self, name: str, score: torch.Tensor, target: torch.Tensor, kwargs: Any) -> None:
+    def _check_scores(self, name: str, score: torch.Tensor, target: torch.Tensor) -> None:
         node = _first(graph.made_by(score))
         made = node.name() if node is not None else ""
         if made and made == _TWICE.get(name):

@@ -49,7 +49,7 @@ def enter(fence: Fence) -> str:
 
 def available() -> list[str]:
     """Return the rungs that work here, best first, tried in a throw-away fork."""
-    found = ["overlay"] if hasattr(os, "fork") and _works("overlay") else []
+    found = ["overlay"] if hasattr(os, "fork") and _overlay_works() else []
     return [*found, *(["landlock"] if has_landlock() else []), "copy", "none"]
 
 
@@ -58,14 +58,14 @@ def has_landlock() -> bool:
     return sys.platform == "linux" and _linux.landlock_abi() > 0
 
 
-def _works(rung: str) -> bool:
+def _overlay_works() -> bool:
     scratch = tempfile.mkdtemp(prefix="autofix-")
     project = os.path.join(scratch, "project")
     try:
         os.makedirs(project)
         child = os.fork()
         if child == 0:
-            _try_entry(Fence(rung, project, project, scratch))
+            _try_entry(Fence("overlay", project, project, scratch))
         return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     finally:
         clear(scratch)

@@ -44,7 +44,7 @@ def install(
     _board(note)
     _checkpoints(doubt)
     standin_files.install(note, owned)
-    standin_vision.wrap_installed(note)
+    standin_vision.wrap_installed()
 
 
 class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):

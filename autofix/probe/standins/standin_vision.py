@@ -261,7 +261,7 @@ def _grid(tensor: Any, *args: Any, **kwargs: Any) -> Any:
     return images[0] if images.dim() > len(_GREY) else images
 
 
-def wrap_installed(note: Callable[[str], None]) -> None:
+def wrap_installed() -> None:
     """Where torchvision is installed: a data set that cannot be made, for want of its files, is stood in for."""
     import importlib.util
 
