@@ -206,10 +206,9 @@ def _taken(
     nodes = [(path, node) for path, found in reads.items() for node in found]
     if len(nodes) == 1:
         return [*imports, *delete(source, statement), *replace(source, nodes[0][1], f"{taken}[0]")]
-    named = {path: f"{path.rpartition('.')[2]}_grad" for path in reads}
-    known = {node.id for name in named.values() for node in source.mentioning(name) if isinstance(node, ast.Name)}
-    if known & set(named.values()) or len(set(named.values())) < len(named):
-        raise Declined("no name is free for the derivative")
+    named = {path: names.unused(source, f"{path.rpartition('.')[2]}_grad") for path in reads}
+    if len(set(named.values())) < len(named):
+        raise Declined("two of the derivatives would have one name")
     line = f"{', '.join(named.values())} = {taken}{'[0]' if len(reads) == 1 else ''}"
     renamed = [step for path, node in nodes for step in replace(source, node, named[path])]
     return [*imports, *replace_statement(source, statement, [line]), *renamed]

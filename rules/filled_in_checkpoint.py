@@ -144,8 +144,7 @@ loss.backward()
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """For each place that fills what it finds empty in what a checkpoint runs."""
-        entry = sources.source(diagnosis.failure.stack[-1].file)
-        files = list(sources.imported_by(entry)) if entry is not None else []
+        files = sources.reached(diagnosis.failure.stack[-1:])
         each: dict[ast.If, Source] = {}
         checkpoints = ((one, call) for one in files for call in calls.of_torch(one, ("utils.checkpoint.checkpoint",)))
         for source, call in ((one, call) for one, call in checkpoints if call.args):

@@ -210,8 +210,8 @@ with torch.no_grad():
 
     def _shared(self, frozen: str, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """Where layers of the frozen network are put into another one, their copies."""
-        name, entry = frozen.rpartition(".")[2], sources.source(diagnosis.failure.stack[-1].file)
-        for one in sources.imported_by(entry) if entry is not None and name else ():
+        name = frozen.rpartition(".")[2]
+        for one in sources.reached(diagnosis.failure.stack[-1:]) if name else ():
             if taken := list(_taken_over(one, name)):
                 copy, imports = ensure_import(one, "copy")
                 edits = [step for value in taken for step in embed(one, value, f"{copy}.deepcopy({{}})")]

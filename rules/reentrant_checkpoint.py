@@ -149,16 +149,14 @@ checkpoint(torch.nn.Linear(2, 2), "last.pt").backward()
         """All reentrant checkpoints of the program at once: behind one without a graph, the next has none either."""
         edits: list[Step] = []
         switches: list[tuple[Source, ast.Call]] = []
-        for file in sorted({frame.file for frame in diagnosis.failure.stack}):
-            source = sources.source(file)
-            for one in sources.imported_by(source) if source is not None else ():
-                edits += [step for call in _reentrant(one) for step in set_keyword(one, call, _FLAG, "False")]
-                edits += [step for value in _asked(one) for step in replace(one, value, "False")]
-                switches += [(one, call) for call in _switches(one)]
+        for one in sources.reached(diagnosis.failure.stack):
+            edits += [step for call in _reentrant(one) for step in set_keyword(one, call, _FLAG, "False")]
+            edits += [step for value in _asked(one) for step in replace(one, value, "False")]
+            switches += [(one, call) for call in _switches(one)]
         for one, call in switches if not edits else ():
             edits += set_keyword(one, call, "gradient_checkpointing_kwargs", f'{{"{_FLAG}": False}}', position=0)
         if edits:
-            yield self.propose(dict.fromkeys(edits), WHY)
+            yield self.propose(edits, WHY)
         for one, call in switches if diagnosis.cause is Cause.NO_GRAPH else ():
             if isinstance(call.func, ast.Attribute) and isinstance(one.parent(call), ast.Expr):
                 line = f"{one.segment(call.func.value)}.enable_input_require_grads()"

@@ -183,16 +183,15 @@ net(x).detach().pow(2).mean().backward()
 
     def _decorated(self, origin: Origin, sources: Sources) -> Iterator[Proposal]:
         """Functions and classes that a decorator runs without gradient, those that were called by name first."""
-        makers, called, files = set(), set(), []
+        makers, called = set(), set()
         for frame, source, node in sources.nodes(origin.stack[:_OUTWARDS]):
-            files += [one for one in sources.imported_by(source) if one not in files]
             called.add(calls.name_of(node) if isinstance(node, ast.Call) else "")
             if frame is origin.stack[0] and isinstance(source.statement(node), (ast.With, ast.Expr)):
                 holder = source.function(node)
                 while holder is not None:
                     makers.add(holder.name)
                     holder = source.function(holder)
-        for source in files:
+        for source in sources.reached(origin.stack[:_OUTWARDS]):
             for node in source.walk():
                 if isinstance(node, _DEFINED):
                     for one in node.decorator_list:

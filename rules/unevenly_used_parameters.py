@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from pathlib import Path
 
 from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
 from autofix.syntax import calls
@@ -173,12 +172,8 @@ for _ in range(2):
 
 def _wrapped(diagnosis: Diagnosis, sources: Sources) -> list[tuple[Source, ast.Call]]:
     """The calls that wrap modules, or hold the flags of what does, in the failing call's files and their imports."""
-    seen: set[Path] = set()
-    found: list[tuple[Source, ast.Call]] = []
-    for one in (one for source in sources.files(diagnosis.failure.stack) for one in sources.imported_by(source)):
-        nodes = [node for node in one.walk() if isinstance(node, ast.Call)] if one.path not in seen else []
-        found += [(one, node) for node in nodes if _kind(one, node)]
-        seen.add(one.path)
+    every = ((one, node) for one in sources.reached(diagnosis.failure.stack) for node in one.walk())
+    found = [(one, node) for one, node in every if isinstance(node, ast.Call) and _kind(one, node)]
     plain = [pair for pair in found if _kind(*pair) in _PLAIN]
     return plain or found
 

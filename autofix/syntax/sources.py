@@ -108,6 +108,10 @@ class Sources:
             self._imported[source] = queue
         return iter(self._imported[source])
 
+    def reached(self, stack: Iterable[Frame]) -> list[Source]:
+        """The files of the user's that these frames stand in, and what they import, each once."""
+        return list(dict.fromkeys(one for source in self.files(stack) for one in self.imported_by(source)))
+
     def called(self, source: Source, call: ast.Call, *, decorated: bool = False) -> tuple[Source, Function] | None:
         """The function of the user's that a call in `source` means: by its name, else by what it is called of.
 

@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from autofix.core.edit import Declined
+from autofix.syntax import update
 from autofix.syntax.blocks import block_of, loops
 from autofix.syntax.calls import name_of, parameters, path_of, whole
 from autofix.syntax.edits.statements import delete, insert_before, replace_statement
@@ -107,20 +108,8 @@ def _is_given(source: Source, first: ast.stmt, name: str) -> bool:
     bound = [one for one in before if source.function(one) is function]
     if not bound:
         return function is not None and name in parameters(function)
-    made = [
-        _given(target, one.value, name) for one in bound[-1:] if isinstance(one, ast.Assign) for target in one.targets
-    ]
-    return any(
-        value is not None and not isinstance(value, ast.Constant) and name_of(value) not in _FILLED for value in made
-    )
-
-
-def _given(target: ast.expr, value: ast.expr, name: str) -> ast.expr | None:
-    """What an assignment gives to a name; None where that cannot be told."""
-    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
-        found = (_given(*pair, name) for pair in zip(target.elts, value.elts, strict=True))
-        return next(filter(None, found), None)
-    return value if path_of(target) == name else None
+    made = [each.value for each in update.bindings(bound[-1]) if each.path == name]
+    return any(not isinstance(value, ast.Constant) and name_of(value) not in _FILLED for value in made)
 
 
 def _read(*nodes: ast.AST) -> set[str]:
