@@ -47,7 +47,7 @@ class Binding:
         return ast.unparse(self.target)
 
 
-def bindings(statement: ast.stmt) -> list[Binding]:
+def bindings(statement: ast.AST) -> list[Binding]:
     """The variables that an assignment binds, each with its own value; [] where they cannot be told apart."""
     match statement:
         case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)) if len(targets) == len(values):

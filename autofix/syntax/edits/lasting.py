@@ -46,8 +46,7 @@ def lasting(sources: Sources, stack: Sequence[Frame]) -> Lasting | None:
             needed = names.read_by(args)
         case _:
             return None
-    function = source.function(node)
-    reads = Reaching(function if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) else source.tree).reads
+    reads = Reaching(source.function(node) or source.tree).reads
     match [*reads.get(alias, ())]:
         case [ast.Assign([ast.Name()], ast.Name() as value) as given] if _is_before_loop(source, given, reads[value]):
             path = value.id
@@ -75,7 +74,7 @@ def _is_made_of_old(sources: Sources, stack: Sequence[Frame], needed: set[str], 
         made_of = needed | names.read_by(names.backward(set(needed), blocks.above(source, statement)))
         if made_of & old or any(one.rpartition(".")[2] in lasts for one in made_of if "." in one):
             return True
-        if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        if function is None:
             return False
         called, needed = function, made_of.intersection(calls.parameters(function))
     return False

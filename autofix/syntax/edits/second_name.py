@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from autofix.probe.wire import Frame
-from autofix.syntax import blocks, writes
+from autofix.syntax import blocks, update, writes
 from autofix.syntax.calls import Function, argument, name_of, parameters, path_of, whole
 from autofix.syntax.edits.local_name import is_empty
 from autofix.syntax.reaching import Reaching
@@ -47,7 +47,7 @@ def _seconds(sources: Sources, stack: Sequence[Frame], *, older: bool) -> Iterat
     known: frozenset[ast.AST] = frozenset()
     function: Function | ast.Module | None = None
     for _, source, node in sources.nodes(stack):
-        scope, statement = _scope(source, node), source.statement(node)
+        scope, statement = source.function(node) or source.tree, source.statement(node)
         reads = _reads_in(scope)
         found: list[_Second] = []
         if function is None:
@@ -110,10 +110,10 @@ def _stored(statement: ast.AST) -> Iterator[tuple[str, str, ast.expr]]:
 
     A name alone is none: which of its values are read is known.
     """
-    for target, value in _given_to(statement):
-        holder, literal = path_of(whole(target)), isinstance(value, (ast.Dict, ast.Tuple, ast.List))
-        if literal or not isinstance(target, ast.Name):
-            yield from ((holder, ast.unparse(target), one) for one in _elements(value))
+    for bound in update.bindings(statement):
+        holder, literal = path_of(whole(bound.target)), isinstance(bound.value, (ast.Dict, ast.Tuple, ast.List))
+        if literal or not isinstance(bound.target, ast.Name):
+            yield from ((holder, bound.path, one) for one in _elements(bound.value))
     match statement:
         case ast.Expr(ast.Call(ast.Attribute(kept), args) as call) if name_of(call) in STORES:
             yield from ((path_of(kept), path_of(kept), one) for given in args for one in _elements(given))
@@ -144,11 +144,6 @@ def _is_to_be_written(known: Iterable[ast.AST], statement: ast.stmt, call: ast.A
     """Whether a call is made for what it writes: its value is dropped, or it fills what was empty."""
     dropped = isinstance(statement, ast.Expr) and statement.value is call
     return dropped or any(isinstance(one, ast.Assign) and is_empty(one.value) for one in known)
-
-
-def _scope(source: Source, node: ast.AST) -> Function | ast.Module:
-    found = source.function(node)
-    return found if isinstance(found, (ast.FunctionDef, ast.AsyncFunctionDef)) else source.tree
 
 
 @functools.lru_cache(maxsize=16)  # of the scopes that are asked about for every edit
@@ -202,17 +197,7 @@ def _parts(definition: ast.AST) -> Iterator[tuple[str, ast.Name]]:
 
 def _pairs(definition: ast.AST) -> list[tuple[str, ast.expr]]:
     """The names and attributes that an assignment gives, each with its value."""
-    return [(name, value) for target, value in _given_to(definition) if (name := path_of(target))]
-
-
-def _given_to(definition: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
-    """What an assignment gives values to, each with its own."""
-    match definition:
-        case ast.Assign([ast.Tuple(elts=targets)], ast.Tuple(elts=values)) if len(targets) == len(values):
-            return [*zip(targets, values, strict=True)]
-        case ast.Assign([target], value):
-            return [(target, value)]
-    return []
+    return [(name, one.value) for one in update.bindings(definition) if (name := path_of(one.target))]
 
 
 def _handed(function: Function | ast.Module, known: frozenset[ast.AST], call: ast.AST) -> ast.Name | None:
