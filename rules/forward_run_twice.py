@@ -17,6 +17,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from contextlib import suppress
+from itertools import takewhile
 
 from autofix.diagnosis.scenes import parting
 from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
@@ -162,10 +163,8 @@ def _once(source: Source, first: ast.expr, second: ast.expr) -> list[Step]:
             ast.Assign(targets=[ast.Tuple(elts=theirs)], value=other),
         ) if value is first and other is second and (steps := _joined(source, ours, theirs)):
             return [*steps, *delete(source, used)]
-    around = (
-        node for call in (first, second) for node in source.around(call) if source.statement(node) in (made, used)
-    )
-    if any(isinstance(node, _LATER) for node in around):
+    around = [takewhile(lambda one: not isinstance(one, ast.stmt), source.around(call)) for call in (first, second)]
+    if any(isinstance(node, _LATER) for inside in around for node in inside):
         raise Declined("the call may run never, or later")
     name = names.unused(source, "output")
     bound = insert_before(source, made, [f"{name} = {source.segment(first)}"])
