@@ -155,7 +155,10 @@ def _constructs(made: Stack, sources: Sources) -> bool:
     for source, function in ((sources.source(frame.file), sources.function(frame)) for frame in made):
         if source is not None and function is not None and function.name == "__init__":
             kind = source.parent(function)
-            if any(isinstance(one, ast.FunctionDef) and one.name == "forward" for one in getattr(kind, "body", ())):
+            computes = any(
+                isinstance(one, ast.FunctionDef) and one.name == "forward" for one in getattr(kind, "body", ())
+            )
+            if computes or any(calls.path_of(base).endswith("Module") for base in getattr(kind, "bases", ())):
                 return True
     return False
 
