@@ -94,15 +94,27 @@ def _lines(failure: wire.Failure) -> list[tuple[str, int]]:
 def _first(
     probe: Probe, target: Target, ask: Callable[[Target], wire.Request] = plain
 ) -> tuple[Target, wire.Trace]:  # fmt: skip
-    """The first run of a target, on the CPU where it asks for a GPU in vain."""
+    """The first run of a target: on the CPU where it asks for a GPU in vain, without TorchScript where that fails."""
     baseline = run(probe, ask(target))
     if target.device == "auto" and baseline.outcome == "failed" and wants_gpu(baseline.detail):
         moved = _on_cpu(target)
         again = run(probe, ask(moved))
         # Where that did not help, the words of the script as it stands say more; a run that is cut has no notes.
         if again.notes or again.outcome == "timed_out":
-            return moved, again
+            target, baseline = moved, again
+    failure = baseline.failure
+    if baseline.outcome == "failed" and failure is not None and failure.scripted:
+        read = replace(target, setup=replace(target.setup, scripted=False))
+        again = run(probe, ask(read))
+        if again.outcome == "failed" and again.failure is not None and _within(again.failure, failure):
+            return read, again
     return target, baseline
+
+
+def _within(inner: wire.Failure, outer: wire.Failure) -> bool:
+    """Whether a failure happened where another did, or in what was called there."""
+    lines = _lines(outer)
+    return _lines(inner)[-len(lines) :] == lines if lines else False
 
 
 def _bounded(target: Target, baseline: wire.Trace) -> Target:

@@ -186,7 +186,7 @@ class Builder:
 
     def compiled(self, spec: RunSpec) -> wire.Request:
         """A run as the script itself would make it, where all others ran eagerly what it has compiled."""
-        setup = replace(self.target.setup, compiled=True)
+        setup = replace(self.target.setup, compiled=True, scripted=True)
         return plain(replace(self.target, setup=setup), files=dict(spec.files))
 
     def _shared(self, mode: str, spec: RunSpec) -> wire.Request:

@@ -72,6 +72,7 @@ class Setup:
     device: str = "asis"  # asis | cpu
     stand_in: bool = False
     compiled: bool = False  # torch.compile compiles; else what it is given runs eagerly
+    scripted: bool = True  # TorchScript compiles; else what it is given runs as Python
     shorten: int = 0  # the iterations after which a training loop ends early; 0: none does
     skip_file: str = ""
     skip_line: int = 0
@@ -257,6 +258,7 @@ class Failure:
     function: str = ""
     oldest: int = 0  # backward calls that had ended when the oldest node of the failing graph was made
     concerned: tuple[int, ...] = ()  # the optimizers whose parameters the failing backward's graph leads to
+    scripted: bool = False  # TorchScript ran what failed, or may have made what a backward went through
 
 
 @dataclass(frozen=True, slots=True)
@@ -680,7 +682,7 @@ class Trace:
     reached: tuple[str, ...] = ()  # hosts that it tried to reach
     compiles: bool = False  # it loaded torch._dynamo
     loaded: tuple[str, ...] = ()  # what it loaded of that which the server may import for the next ones
-    eager: bool = False  # what it gave to torch.compile ran eagerly
+    eager: bool = False  # what it gave to torch.compile or TorchScript ran eagerly
 
     def seen(self, name: str) -> list[Fact]:
         """The facts of one name."""

@@ -22,7 +22,7 @@ from .absent import giver, reads_gradient
 from .carriers import held, plain
 from .given import refused_parameters
 from .missing import empty, missing
-from .refusals import by_checkpoint, by_recomputation, by_reducer
+from .refusals import by_checkpoint, by_recomputation, by_reducer, by_script
 
 _MESSAGE = 4000
 _ONCE = ("Error", "NotImplemented")
@@ -45,6 +45,7 @@ def failure(error: BaseException, run: State) -> wire.Failure:
         in_backward=backward is not None,
         function=refusals.function if refused else "",
         oldest=oldest, concerned=concerned,
+        scripted=not kind and by_script(error, run.frames, backward=backward is not None),
     )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""What refused: the torch call that raised, with the tensor it was about, a checkpoint, the reducer of a copy."""
+"""What refused: the torch call that raised, with its tensor, a checkpoint, TorchScript, the reducer of a copy."""
 
 from __future__ import annotations
 
@@ -14,9 +14,11 @@ from torch.overrides import TorchFunctionMode
 from .. import OURS
 from ..engine import graph
 from ..engine.refused import name_of, refused
-from ..program.frames import frames_of
+from ..program.frames import Frames, frames_of
 
 _DISTRIBUTED = "torch.nn.parallel.distributed"
+_INTERPRETER = "The following operation failed in the TorchScript interpreter"
+"""What its interpreter puts before the words of whatever fails: there is no frame of it to be known by."""
 
 
 class Refusals(TorchFunctionMode):
@@ -50,6 +52,23 @@ def by_checkpoint(error: BaseException) -> bool:
 def by_recomputation(error: BaseException) -> bool:
     """Whether a checkpoint without reentrance refused what it computed anew: no frame but its own raised that."""
     return _module(frames_of(error)[-1]) == "torch.utils.checkpoint"
+
+
+def by_script(error: BaseException, frames: Frames, *, backward: bool) -> bool:
+    """Whether TorchScript ran what failed, or may have made what a backward went through: nothing sees into that.
+
+    It keeps lists of the functions and of the modules that it compiled; those of the program are meant.
+    """
+    if _INTERPRETER in str(error):
+        return True
+    if not backward:
+        return False
+    space: Any = torch.jit
+    functions = (getattr(one, "__code__", None) for one in space._state._jit_caching_layer)
+    modules = (sys.modules.get(kind.__module__) for kind in space._recursive.concrete_type_store.type_store)
+    return any(code is not None and frames.owns(code) for code in functions) or any(
+        frames.owned(getattr(module, "__file__", None) or "") for module in modules
+    )
 
 
 def by_reducer(error: BaseException, roots: tuple[Any, ...] | None) -> bool:

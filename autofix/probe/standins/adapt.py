@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ..instruments.state import State
 
 COMPILED = "what is compiled ran eagerly"
+SCRIPTED = "what TorchScript compiles ran as Python, for nothing sees into it"
 _SHARE = 0.9
 """Of a time limit: then a run says what it saw, before the server ends it."""
 
@@ -41,7 +42,7 @@ class Adapted:
     @property
     def eager(self) -> bool:
         """Whether something ran eagerly that the script compiles."""
-        return COMPILED in self._notes
+        return not self._notes.keys().isdisjoint((COMPILED, SCRIPTED))
 
     def note(self, text: str) -> None:
         """Keep what was done otherwise than the script says."""
@@ -66,6 +67,8 @@ class Adapted:
             self._device = run.modes.enter_context(OnCpu(self.note))
         if not setup.compiled:
             self._eagerly()
+        if not setup.scripted:
+            self._unscripted()
         if setup.stand_in:
             from . import standin
 
@@ -111,6 +114,17 @@ class Adapted:
 
         space.compile = given
         torch.nn.Module.compile = lambda module, *args, **kwargs: self.note(COMPILED)
+
+    def _unscripted(self) -> None:
+        """Have TorchScript give back what it was given, as torch does where the environment says PYTORCH_JIT=0."""
+        import torch
+
+        space: Any = torch.jit
+        space._state.disable()
+        # Made before it is said that nothing is compiled, this class compiles all the same.
+        space.ScriptModule = space._script.ScriptModule = type("ScriptModule", (torch.nn.Module,), {})
+        space.Attribute = space._script.Attribute = lambda value, type: value  # noqa: A006 -- torch's names
+        self.note(SCRIPTED)
 
 
 def _speak_before(run: State, out_of_time: Callable[[str], None]) -> None:

@@ -2,12 +2,12 @@
 
 ## What it finds
 
-The script uses `torch.compile`, all runs were compared without it, and the edited script does not end well once it
-compiles.
+The script uses `torch.compile` or TorchScript, all runs were compared without it, and the edited script does not end
+well once it compiles.
 
 ## Why it matters
 
-What is compiled is traced: an edit that is right when run eagerly may break that.
+What is compiled is traced or translated: an edit that is right when run eagerly may break that.
 """
 
 from __future__ import annotations
