@@ -35,6 +35,7 @@ class Cause(enum.StrEnum):
     GRADIENTS_MISCOUNTED = "gradients_miscounted"
     RECOMPUTED_OTHERWISE = "recomputed_otherwise"
     DIFFERENTIATED_ONCE = "differentiated_once"
+    LEGACY_FUNCTION = "legacy_function"
     OTHER = "other"
 
 

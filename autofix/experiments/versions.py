@@ -14,7 +14,6 @@ _GONE = {
     r"module 'torch[\w.]*' has no attribute": "another torch, which had that name",
     r"Weights only load failed": "torch before 2.6, whose torch.load took any file: pass weights_only=False",
     r"invalid index of a 0-dim tensor|invalid index to scalar": "torch before 0.5: take .item() of a loss, not [0]",
-    r"Legacy autograd function with non-static forward": "torch before 1.5, whose functions had no static forward",
     r"load\(\) missing 1 required positional argument: 'Loader'": "PyYAML before 6: write yaml.safe_load",
     r"unexpected keyword argument '(async|volatile|retain_variables)'": "torch before 0.4",
     r"DataLoaderIter' object has no attribute 'next'": "torch before 1.13: write next(loader)",

@@ -468,6 +468,7 @@ class Origin:
     `written`: there values were written into another leaf whose graph leads to a leaf that got no gradient. Those of
     NONE_GIVEN are derivatives that gave None, which the program then used as a tensor.
     `behind`: a tensor whose flag is refused is computed by a module, which calls it `node`, of its parameter `name`.
+    `legacy` and `static`: the forward of the function `name` whose instance was called, a method of it or a static one.
     Where what was switched off is on again when the failure comes: `used` is where something was made of it meanwhile,
     as a function sees it that has to do with both, and `again` where it was switched on.
     """

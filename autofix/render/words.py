@@ -30,6 +30,7 @@ ROLES = {
     "off": "parameters are switched off here",
     "asleep": "something is made of them meanwhile, which has no graph",
     "on": "they are switched on again here",
+    "defined": "{} is defined here",
     "given": "this gives fewer gradients than its forward takes arguments",
     "called": "{} is called from here",
     "used": "the failing backward goes through here",
@@ -69,6 +70,7 @@ CAUSES = {
     Cause.GRADIENTS_MISCOUNTED: "a function's own backward gives fewer gradients than its forward takes arguments",
     Cause.RECOMPUTED_OTHERWISE: "a checkpoint that runs its part anew computes something else than at first",
     Cause.DIFFERENTIATED_ONCE: "a derivative is differentiated again by a backward that has no derivative of its own",
+    Cause.LEGACY_FUNCTION: "an instance of an autograd function is called, which torch has not allowed since 1.5",
     Cause.OTHER: "the failure is not one that is known here",
 }
 EFFECTS = {

@@ -17,6 +17,7 @@ from ..engine.refused import is_real
 from ..engine.taps import parameters
 from ..instruments.state import State
 from ..program.frames import frames_of
+from ..refused import as_instance
 from ..refused.flagged import computed
 from .absent import giver, reads_gradient
 from .carriers import held, plain
@@ -96,8 +97,8 @@ def _kind(error: BaseException, run: State, backward: FrameType | None) -> str:
         return "nonleaf_gradient"
     if kind := _without_gradient(error, run):
         return kind
-    if _assigned(error):
-        return "parameter_assigned"
+    if kind := _by_torch(error, run):
+        return kind
     if isinstance(error, AttributeError) and error.name == "backward" and _is_number(error.obj):
         run.found = run.origins.number(error.obj) if run.origins is not None else ()
         return "no_graph"
@@ -160,16 +161,32 @@ def _without_gradient(error: BaseException, run: State) -> str:
     return ""
 
 
-def _assigned(error: BaseException) -> bool:
-    """Whether a module refused a tensor under the name of one of its parameters."""
+def _by_torch(error: BaseException, run: State) -> str:
+    """The kind of what a function of torch's refuses that is written in Python; '' for another failure.
+
+    A module, a tensor under the name of one of its parameters; a function of autograd, to be called as an instance.
+    """
     frames = frames_of(error)
     if not frames:
-        return False
-    code = frames[-1].f_code  # by name: a reference puts a function of its own before it
+        return ""
+    code, given = frames[-1].f_code, frames[-1].f_locals
+    if code is as_instance.CALL.__code__:
+        run.found = _defined(type(given["self"]), run)
+        return "legacy_function"
+    # By name: a reference puts a function of its own before it.
     if (code.co_name, code.co_filename) != ("__setattr__", torch.nn.modules.module.__file__):
-        return False
-    given = frames[-1].f_locals
-    return isinstance(given.get("value"), torch.Tensor) and given.get("name") in given["self"]._parameters
+        return ""
+    assigned = isinstance(given.get("value"), torch.Tensor) and given.get("name") in given["self"]._parameters
+    return "parameter_assigned" if assigned else ""
+
+
+def _defined(kind: type, run: State) -> tuple[wire.Origin, ...]:
+    """Where the forward of a function stands whose instance was called."""
+    static = as_instance.has_static(kind)
+    code = getattr(inspect.unwrap(getattr(kind, "forward")), "__code__", None)  # noqa: B009  no type has it
+    if code is None or not run.frames.owns(code):
+        return ()
+    return (wire.Origin("static" if static else "legacy", run.frames.resolve(((code, 0),)), kind.__name__),)
 
 
 def _is_number(value: Any) -> bool:

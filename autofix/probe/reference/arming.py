@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from ..arrays.follow import Follow
@@ -15,6 +16,7 @@ from ..instruments.uses import Uses
 from ..passes.carried import Carried
 from ..passes.handed_on import HandedOn
 from ..passes.slopes import Slopes
+from ..refused import as_instance
 from ..refused.flagged import Flagged
 from ..refused.for_a_pass import ForAPass
 from ..refused.updates import Updates
@@ -124,6 +126,7 @@ def _performing(run: State, off: SwitchedOff) -> Perform:
         run.standing = perform.standing = Standing(run.frames, asked.sites)
     given = Given(perform.note, operation=operation)
     given.install()
+    as_instance.perform(functools.partial(perform.note, "legacy_function"))
     run.taps.listeners += filter(
         None, (perform.follow, perform.sites, perform.standing, perform, updates, given, memory, flagged)
     )

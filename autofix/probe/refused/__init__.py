@@ -1,1 +1,1 @@
-"""The writes that torch refuses: how each is performed, and what is seen of it by which one meaning can be left out."""
+"""What torch refuses, most of it writes: how each is performed, and by what one meaning of it can be left out."""
