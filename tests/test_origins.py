@@ -118,6 +118,13 @@ q = torch.randn(1, 1, 2, 2, requires_grad=True)
 attended = torch.nn.functional.scaled_dot_product_attention(q, q, q).sum()
 torch.autograd.grad(attended, q, create_graph=True)[0].sum().backward()
 """
+LEGACY = """\
+class Twice(torch.autograd.Function):
+    def forward(self, x):
+        return x * 2
+    def backward(self, grad):
+        return grad * 2
+"""
 ONCE = """\
 class Exp(torch.autograd.Function):
     @staticmethod
@@ -193,6 +200,10 @@ GIVEN = "given = torch.autograd.grad(w.sum(), [net.weight, w], allow_unused=True
         ("recomputed_otherwise", RECOMPUTED),
         ("differentiated_once", ONCE),
         ("differentiated_once", FUSED),
+        ("legacy_function", LEGACY + "Twice()(w)\n"),
+        ("legacy_function", LEGACY + "Twice()(w, w)\n"),
+        ("", LEGACY + "Twice.apply(w, w)\n"),
+        ("", LEGACY + "Twice.__call__ = lambda self, x: x + torch.ones(7)\nTwice()(w)\n"),
         ("", "net.weight = 1\n"),
         ("", "w + torch.ones(2)\n"),
         ("", "w.add_(torch.ones(2).detach(), alpha='no')\n"),

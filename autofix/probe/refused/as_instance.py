@@ -27,7 +27,7 @@ def perform(note: Callable[[], None]) -> None:
 
     def call(self: Any, *inputs: Any) -> Any:
         note()
-        kind = type(self)
+        kind: Any = type(self)
         return kind.apply(*inputs) if has_static(kind) else _node(kind).apply(self, *inputs)
 
     _KIND.__call__ = call
@@ -64,7 +64,7 @@ def _runs(instance: Any, node: Any) -> Iterator[None]:
 
 
 @functools.cache
-def _node(kind: type) -> Any:
+def _node(kind: Any) -> Any:
     """The function by whose node a call of such an instance goes into the graph; under the name of its class."""
 
     def forward(ctx: Any, instance: Any, *inputs: Any) -> Any:
