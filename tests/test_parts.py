@@ -577,3 +577,25 @@ def test_what_nobody_reads_is_no_part_unless_it_does_something_else(value: str, 
         f"the removal of `{one}`" for one in expected
     ]
     assert all(part.without.index(b"norm") < part.without.index(b"return") for part in found)
+
+
+@pytest.mark.parametrize(
+    ("head", "after", "expected"),
+    [
+        ("import torch\n", "class A:", []),
+        ("import torch\n", "class A(object):", []),
+        ("from torch.autograd import Function\n", "class A:", []),
+        ("from mine import Function\n", "class A:", ["class A"]),
+        ("import torch\n", "class A(Mixed):", ["class A"]),
+        ("import torch\n", "@kept\nclass A:", ["class A"]),
+        ("import torch\ndef given(x):\n    return A.apply(x)\n", "class A:", ["class A"]),
+        ("import torch\ny = 1\n", "class A:", []),
+    ],
+)
+def test_a_class_may_stop_being_a_function_that_nothing_takes_it_for(
+    head: str, after: str, expected: list[str]
+) -> None:
+    base = "Function" if "import Function" in head else "torch.autograd.Function"
+    old, new = f"{head}class A({base}):\n    x = 1\nz = 2\n", f"{head}{after}\n    x = 1\nz = 3\n"
+    found = parts({Path("a.py"): old.encode()}, {Path("a.py"): new.encode()}, whole=True) or []
+    assert [one.words.split("`")[1][:7] for one in found if "class" in one.words] == expected

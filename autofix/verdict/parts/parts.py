@@ -21,7 +21,7 @@ from autofix.verdict.parts.laid_out import laid_out
 from autofix.verdict.parts.moved import Move, moves
 from autofix.verdict.parts.options import options
 from autofix.verdict.parts.pieces import pieces, spliced
-from autofix.verdict.parts.repeated import follows, named, renamed, shape, takes_over
+from autofix.verdict.parts.repeated import follows, leaves_function, named, renamed, shape, takes_over
 from autofix.verdict.parts.statements import Item, flat, left_out, statements
 from autofix.verdict.parts.texts import Texts, changed, parsed, passed_over, shifted, side_by_side
 
@@ -128,6 +128,7 @@ def _of_file(path: Path, old: bytes, new: bytes, options: Collection[str]) -> It
             (known and not again)
             or follows(called, was, now)
             or takes_over(was, now, moved)
+            or leaves_function(was, now, last)
             or (mine and not other and _idle(mine.node, changed(after, lines), back + 1))
         )
         if not idle and without is None:

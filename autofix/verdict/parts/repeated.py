@@ -9,7 +9,7 @@ import itertools
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 
-from autofix.syntax.calls import Function
+from autofix.syntax.calls import Function, name_of, path_of
 from autofix.verdict.parts.bare import exact
 
 
@@ -146,3 +146,20 @@ def takes_over(old: ast.stmt | None, new: ast.stmt | None, moved: Collection[str
 def _bound(tree: ast.AST) -> Counter[str]:
     names = (node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load))
     return Counter([*names, *(node.arg for node in ast.walk(tree) if isinstance(node, ast.arg))])
+
+
+def leaves_function(old: ast.stmt | None, new: ast.stmt | None, tree: ast.AST) -> bool:
+    """Whether a class only stops being a function of autograd, and nothing in the new `tree` takes it for one.
+
+    Whoever calls a function of its own in its place, with the object, may leave the class what it was.
+    """
+    match old, new:
+        case ast.ClassDef(name, [base]), ast.ClassDef(other, [] | [ast.Name("object")]) if other == name:
+            nodes = [*ast.walk(tree)]
+            known = path_of(base) in ("torch.autograd.Function", "autograd.Function") or any(
+                isinstance(one, ast.ImportFrom) and one.module == "torch.autograd" for one in nodes
+            )
+            alike = (old.keywords, old.decorator_list, new.keywords, new.decorator_list) == ([], [], [], [])
+            applied = (path_of(one) == f"{name}.apply" for one in nodes if isinstance(one, ast.Attribute))
+            return name_of(base) == "Function" and known and alike and not any(applied)
+    return False

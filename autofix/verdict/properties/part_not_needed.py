@@ -12,9 +12,10 @@ computed before, and one that reads by its name what was just put into the place
 is brought back with what it needs, a write that torch may refuse also with gradients off, and a write that a cut took
 the place of (`h = h.detach()` for `h[done] = 0`) behind that cut. An argument that a call lost is given to it again; a
 new `where` is tried with either side alone, unless it fills in by the mask and with the value that an assignment did.
-What changes a statement in the same way as a part that is needed changes another, with other variables, is one with it;
-so is a new statement of the form of a needed one that shows where that one is left out, as `a.zero_grad()` beside
-`b.zero_grad()` where both optimizers have some of the parameters.
+That a class stops being a function of autograd, which nothing takes it for any more, is no part. What changes a
+statement in the same way as a part that is needed changes another, with other variables, is one with it; so is a new
+statement of the form of a needed one that shows where that one is left out, as `a.zero_grad()` beside `b.zero_grad()`
+where both optimizers have some of the parameters.
 
 What moves (behind other statements, into a block, out of one) is put back. It is not needed where that does as well,
 and where the runs do not show what the moved statement does, or one that it passed: a clip that does not bind, a
