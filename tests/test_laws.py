@@ -28,7 +28,9 @@ from laws import (
 )
 from sampled import one_in
 
+from autofix.core.model import Reading
 from autofix.experiments.client import Probe
+from autofix.verdict.law import KeptByChange, Word, laws
 
 PROGRAMS = [
     *one_in(
@@ -69,3 +71,11 @@ PROGRAMS = [
 def test_no_edit_is_safe_but_those_that_are_right(probe: Probe, tmp_path: Path, program: Program) -> None:
     verdicts = judged(probe, tmp_path, program)
     assert safe(verdicts) == program.right, {name: one.summary for name, one in verdicts.items()}
+
+
+@pytest.mark.parametrize("law", [one for one in laws() if isinstance(one, KeptByChange)], ids=lambda law: law.name)
+def test_a_law_keeps_the_reading_that_it_offers(law: KeptByChange) -> None:
+    kind = type("Broken", (type(law),), {"seen": lambda *_: "the code as written breaks it"})
+    code = Reading()
+    assert kind().says(None, law.changed(code)).word is Word.KEPT
+    assert kind().says(None, code).word is Word.BROKEN

@@ -83,7 +83,7 @@ class KeptByChange(Law):
 
     def spares(self, reading: Reading) -> bool:
         """A reading that has the change keeps it."""
-        return self.changed(reading) == reading
+        return self._keeps(reading)
 
     def readings_beside(self, runs: Runs, known: Collection[Reading]) -> Iterator[Reading]:
         """No run is made to see whether the code is to be read with the change, where it is read so anyway."""
@@ -93,7 +93,10 @@ class KeptByChange(Law):
         """A reading keeps it if it has the change."""
         if not (sentence := self.seen(runs)):
             return SILENT
-        return KEPT if self.spares(reading) else Ruling(Word.BROKEN, sentence)
+        return KEPT if self._keeps(reading) else Ruling(Word.BROKEN, sentence)
+
+    def _keeps(self, reading: Reading) -> bool:
+        return self.changed(reading) == reading
 
 
 class KeptByGraphs(Law):

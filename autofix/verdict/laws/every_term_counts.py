@@ -28,7 +28,7 @@ from dataclasses import replace
 from autofix.core.model import Reading
 from autofix.experiments.compare import comparable
 from autofix.probe import wire
-from autofix.verdict.law import PASSES, SILENT, KeptByChange, Ruling, Word, at
+from autofix.verdict.law import PASSES, KeptByChange, Ruling, Word, at
 from autofix.verdict.runs import Runs
 
 
@@ -50,19 +50,18 @@ class EveryTermCounts(KeptByChange):
             return ""
         return f"{at(zeros[0].stack)} subtracts a tensor from itself, by two names of one memory: that is always 0"
 
-    def spares(self, _reading: Reading) -> bool:
-        """No reading: one in which the term trains in no pass breaks it, too."""
-        return False
+    def spares(self, reading: Reading) -> bool:
+        """None in which the term trains in no pass, which breaks it, too."""
+        return super().spares(reading) and not (reading.truncated or reading.constant)
 
     def says(self, runs: Runs, reading: Reading) -> Ruling:
-        if (ruling := super().says(runs, reading)) is not SILENT:
+        ruling = super().says(runs, reading)
+        if ruling.word is Word.BROKEN or not ((reading.truncated or reading.constant) and runs.letter.reused):
             return ruling
-        if not ((reading.truncated or reading.constant) and runs.letter.reused):
-            return SILENT
         if runs.letter.bare and not _is_compared(runs):
             return Ruling(Word.BROKEN, "a term that later passes make would train nothing that they step on")
         if not runs.letter.added or runs.sourced.fed:
-            return SILENT
+            return ruling
         return Ruling(Word.BROKEN, "a term of the loss would train in the first pass alone, or in none")
 
 
