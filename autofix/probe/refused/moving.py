@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import weakref
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,6 +29,10 @@ _SHRINKS = 0.95
 """A write that would go on by less than this part of its first move, and of itself, shrinks what it is made of."""
 _PART = 0.05
 """Of such a write, which is no decay as updates know it, so much of a step is enough."""
+_AGAINST = 0.5
+"""Of a move that takes back what led out of a set, at least this part is a step's, in the other direction."""
+_SLOW = 0.02
+"""By less of its norm a decay moves a parameter in a pass."""
 _WHOLE = ("__setitem__", "copy_")
 _PASSES = 2
 """In so many passes behind the first. Later a write and the steps may have come to rest against each other."""
@@ -41,9 +46,10 @@ class _Written:
     place: Raw
     before: torch.Tensor | None
     anew: bool
-    """Whether each pass may move it by what is made of it, before anything was trained."""
+    """Whether each pass may move it by what is made of it, before it was trained."""
     after: torch.Tensor | None = None
-    stepped: float = 0.0
+    stepped: torch.Tensor | None = None
+    """What the steps since then had changed when it was written next."""
     shrinks: bool = True
     """Whether each write would move it once more, by clearly less, if it were made of what it leaves."""
     passes: int = 0
@@ -56,9 +62,10 @@ class Moving:
 
     A leaf *drifts* by `tokens += self.positions`, where `tokens` is a name for it: nobody lets a forward add the same
     to a parameter in each pass, so the sum is meant for this pass. A mask, a clamp or a norm moves nothing the second
-    time, and what comes from data is an average. A leaf is *moved again* by what is made of it before anything was
+    time, and what comes from data is an average. A leaf is *moved again* by what is made of it before it was
     trained: a write behind a step, such as a decay, is an update, and a clamp moves only what a step has moved. What
-    shrinks the leaf in each pass need not move it far: steps that are as large hide that.
+    shrinks the leaf in each pass need not move it far: steps that are as large hide that. Nor need what does not go
+    against the step: a clamp does.
     """
 
     def __init__(self, frames: Frames, names: Names) -> None:
@@ -69,6 +76,7 @@ class Moving:
         self._moves: dict[Raw, tuple[int, float]] = {}
         """Where a value is made of the leaf itself: the steps there were at the latest write, and how far it moved."""
         self._steps = 0
+        self._stepping = weakref.WeakSet[torch.optim.Optimizer]()
 
     def wrote(self, func: Any, args: Any, target: torch.Tensor, *, named: bool) -> None:
         """A refused write to a leaf, or to a view of one, is about to be made; `named`: its result gets a name."""
@@ -77,11 +85,12 @@ class Moving:
         operator = getattr(func, "__name__", "").strip("_").removeprefix("i") in _OPERATORS
         with quiet():
             if known is None:
-                untrained = not self._steps and leaf.grad is None
+                trained = (one for optimizer in self._stepping for one in parameters(optimizer))
+                untrained = leaf.grad is None and all(one is not leaf for one in trained)
                 known = self._written[id(leaf)] = _Written(leaf, place, leaf.detach().clone(), untrained)
             elif known.before is None and known.after is not None:
                 known.before = leaf.detach().clone()
-                known.stepped = float((known.before - known.after).norm())
+                known.stepped = known.before - known.after
             if named and operator and isinstance(args[1], torch.Tensor):
                 again = self._again(func, target, leaf, args[1], place)
                 known.drifts = known.drifts and again is not False
@@ -112,17 +121,17 @@ class Moving:
     def step(self, optimizer: torch.optim.Optimizer) -> None:
         """An optimizer is about to step."""
         self._steps += 1
+        self._stepping.add(optimizer)
         for parameter in parameters(optimizer) if self._written else ():
             known = self._written.get(id(parameter))
             if known is None or not known.anew or known.passes == _PASSES or parameter.grad is None:
                 continue
             with quiet():
                 now = parameter.detach().clone()
-                if known.before is not None and known.after is not None:
+                if known.before is not None and known.stepped is not None:
                     known.passes += 1
-                    least = (_PART if known.shrinks else _FARTHER) * known.stepped
-                    known.anew = float((now - known.before).norm()) > least
-            known.before, known.after = None, now
+                    known.anew = _moves_on(now - known.before, known.stepped, known.before, shrinks=known.shrinks)
+            known.before, known.after, known.stepped = None, now, None
 
     def facts(self, owned: set[int]) -> list[wire.Fact]:
         """The parameters that drift, if all that are written do, and those that each pass would move."""
@@ -131,6 +140,19 @@ class Moving:
         found += [("moved-again", one) for one in self._written.values() if one.anew and one.passes == _PASSES]
         name = self._names.name
         return [self._frames.fact(fact, one.place, name(one.leaf, "a leaf")) for fact, one in found]
+
+
+def _moves_on(moved: torch.Tensor, stepped: torch.Tensor, before: torch.Tensor, *, shrinks: bool) -> bool:
+    """Whether a write moves what it is made of, wherever the step before it led.
+
+    What keeps a parameter in a set takes back of a step what led out of it: as long as the move is, it goes against the
+    step. A move that does not has a direction of its own.
+    """
+    far, step = float(moved.norm()), float(stepped.norm())
+    if far > (_PART if shrinks else _FARTHER) * step:
+        return True
+    aside = float((moved * stepped).sum()) > -_AGAINST * far**2
+    return aside and far > max(_PART * step, _SLOW * float(before.norm()))
 
 
 def _goes_on(func: Any, args: Any, target: torch.Tensor, leaf: torch.Tensor) -> float:

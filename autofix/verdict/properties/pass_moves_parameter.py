@@ -2,11 +2,11 @@
 
 ## What it finds
 
-A forward writes into a parameter what was made of it, such as `weight *= 0.7` or `weight.add_(noise)`, before anything
-was trained, and an optimizer trains that parameter. The edit makes that write one without gradient: then each pass
-moves the parameter once more, by more than the steps between do; where it shrinks what it is made of, a part of them is
-enough. This is not said of a write behind a step, of a slow decay, nor of a clamp, a mask or a norm, which move nothing
-that no step has moved.
+A forward writes into a parameter what was made of it, such as `weight *= 0.7` or `weight.add_(noise)`, before that
+parameter was trained, and an optimizer trains it. The edit makes that write one without gradient: then each pass moves
+the parameter once more, by more than the steps between do; where it shrinks what it is made of, or does not take back
+what a step did, a part of them is enough. This is not said of a write behind a step, of a slow decay, nor of a clamp, a
+mask or a norm, which move nothing that no step has moved.
 
 ## Why it matters
 
@@ -34,13 +34,27 @@ BEHIND = SCALED.replace("    code.mul_(0.7)\n", "").replace("step()\n", "step()\
 WITHOUT = "    code", "    with torch.no_grad(): code"
 DATA = "code.mul_", "code.data.mul_"
 DATA_ROWS = "code[:, 1:] = 0.1 + 0.7 * (code", "code.data[:, 1:] = 0.1 + 0.7 * (code.data"
-
-
 QUICK = ROWS.replace("lr=0.01", "lr=0.2")
 
 
-def _of(write: str) -> str:
-    return SCALED.replace("code.mul_(0.7)", write)
+def _of(write: str, text: str = SCALED) -> str:
+    return text.replace("code.mul_(0.7)", write)
+
+
+CHAIN = _of("code[1] += 0.5 * code[0].detach()")
+CHAIN_BEHIND = _of("code[1] += 0.5 * code[0].detach()", BEHIND)
+LATER = CHAIN.replace(
+    "    code[1]",
+    """\
+    critic_loss = critic(torch.randn(3, 4)).square().mean()
+    of_critic.zero_grad()
+    critic_loss.backward()
+    of_critic.step()
+    code[1]""",
+).replace(
+    "for _",
+    "critic = torch.nn.Linear(4, 1)\nof_critic = torch.optim.SGD(critic.parameters(), lr=0.01)\nfor _",
+)
 
 
 class PassMovesParameter(OfTheCode):
@@ -52,6 +66,9 @@ class PassMovesParameter(OfTheCode):
         Example(QUICK, *WITHOUT),
         Example(QUICK, *DATA_ROWS),
         Example(_of("code.add_(0.3 * torch.randn(3, 4))"), *WITHOUT),
+        Example(CHAIN, *WITHOUT),
+        Example(CHAIN.replace("lr=0.01", "lr=0.2"), *WITHOUT),
+        Example(LATER, *WITHOUT),
     )
     silent = (
         Example(_of("code.clamp_(-0.5, 0.5)"), *WITHOUT),
@@ -61,5 +78,11 @@ class PassMovesParameter(OfTheCode):
         Example(_of("code.copy_(code - code.mean(1, keepdim=True))").replace("lr=0.01", "lr=0.2"), *WITHOUT),
         Example(_of("code[:, 1:] = 0.99 * code[:, 1:]").replace("lr=0.01", "lr=0.2"), *WITHOUT),
         Example(_of("code.mul_(torch.tensor([0.0, 1.0, 1.0, 1.0]))"), *WITHOUT),
+        Example(_of("code.div_(code.detach().norm(dim=1, keepdim=True))").replace("lr=0.01", "lr=0.2"), *WITHOUT),
+        Example(_of("code[1:] -= code[1:].detach().mean(1, keepdim=True)").replace("lr=0.01", "lr=0.2"), *WITHOUT),
+        Example(
+            _of("code.mul_(code.detach().abs() >= code.detach().abs().median())").replace("lr=0.01", "lr=0.2"), *WITHOUT
+        ),
         Example(BEHIND, *DATA),
+        Example(CHAIN_BEHIND, *WITHOUT),
     )
