@@ -385,13 +385,15 @@ class _Comparison:
         return not (_cuts_or_loses(live, self._live) or moved_otherwise(live, self._live))
 
     def _outlived(self, full: wire.Trace) -> bool:
-        stale = bool(full.seen("stale") or full.reused)
-        stepped = any(write.optimizer >= 0 for saved in self._runs.trace.saved for write in saved.writes)
+        """Whether the graph in question was made before a round ended, so that a drift moves what it is of."""
+        if full.seen("stale") or full.reused:
+            return True
+        failed = self._pool.baseline.backward_count
+        wrote = {write.optimizer for saved in self._runs.trace.saved for write in saved.writes if write.optimizer >= 0}
         if self._runs.freed_by and not self._offered:
             # A rule first keeps the graph, and meets what the step wrote only then.
-            failed = self._pool.baseline.backward_count
-            stepped = stepped or any(step.calls == failed - 1 for step in full.steps)
-        return stale or (stepped and len(full.counts) == 1)
+            wrote |= {step.optimizer for step in full.steps if step.calls == failed - 1}
+        return bool(wrote) and (len(full.counts) == 1 or _ends_a_round(full, failed, wrote))
 
     def _noise(self) -> str:
         """'' if two reference runs agree; else why no comparison can be believed."""
@@ -455,6 +457,23 @@ def _written_by_hand(trace: wire.Trace, *, owned: bool) -> bool:
     """Whether something else than a step was seen to write what an optimizer owns, or what none does."""
     written = (one.name.split(" ")[0] for one in trace.courses if len(one.values) > 1)
     return any(first.isdecimal() is owned for first in written)
+
+
+def _ends_a_round(full: wire.Trace, failed: int, wrote: set[int]) -> bool:
+    """Whether a round ends with the latest step of one of these optimizers before a backward call, or behind it.
+
+    It ends when every optimizer that steps has stepped once more.
+    """
+    made = {step.optimizer: 0 for step in full.steps}
+    rounds, behind = 0, False
+    for step in full.steps:
+        if step.calls >= failed:
+            break
+        made[step.optimizer] += 1
+        ends = min(made.values()) > rounds
+        rounds += ends
+        behind = ends or (behind and step.optimizer not in wrote)
+    return behind
 
 
 def _starves(reference: wire.Trace, edited: wire.Trace) -> bool:
