@@ -35,11 +35,14 @@ def _states(reference: wire.Trace, candidate: wire.Trace, tolerance: float) -> I
     other = {state.name: state for state in candidate.states}
     again = _again(reference, candidate)
     same_end = ended(reference, candidate) or _stopped_alike(reference, candidate)
+    copies = _in_copies(reference, candidate)
     for state in reference.states:
         match = other.get(state.name)
         if match is None:
             continue
         if match.changed and match.name.startswith(again):
+            continue
+        if state.name in copies:
             continue
         if state.changed != match.changed:
             if state.touched and match.touched and same_end and close(state.last, match.last, tolerance):
@@ -50,6 +53,15 @@ def _states(reference: wire.Trace, candidate: wire.Trace, tolerance: float) -> I
             continue  # a result has the values of the last pass, wherever that was
         elif state.changed and same_end and not close(state.last, match.last, 50 * tolerance):
             yield Change(state.name, 0, norm(state.last), norm(match.last), note=f"{state.name} {ENDS}")
+
+
+def _in_copies(reference: wire.Trace, candidate: wire.Trace) -> set[str]:
+    """The states that each call sets for itself, and an edit does not write: calls may as well write to a copy.
+
+    Of a run that was stopped nobody knows whether something reads them later.
+    """
+    kept = {state.name for state in candidate.states if not (state.changed or state.touched)}
+    return {one.subject for one in reference.seen("set-for-a-call") if reference.outcome == "finished"} & kept
 
 
 def compared_ends(reference: wire.Trace, candidate: wire.Trace) -> frozenset[str]:
@@ -81,6 +93,7 @@ def _helds(reference: wire.Trace, candidate: wire.Trace) -> Iterator[Change]:
     """What state held at each step: a write that is taken back before the next, or a state at another end of a run."""
     other = {one.name: one.values for one in candidate.held}
     skipped = {state.name for trace in (reference, candidate) for state in trace.states if state.result}
+    skipped |= _in_copies(reference, candidate)
     again = _again(reference, candidate)
     for one in reference.held:
         if one.name not in other or one.name in skipped or one.name.startswith(again):
@@ -93,10 +106,10 @@ def _helds(reference: wire.Trace, candidate: wire.Trace) -> Iterator[Change]:
 def _courses(reference: wire.Trace, candidate: wire.Trace, tolerance: float) -> Iterator[Change]:
     """What parameters and buffers held where a forward, a backward or a step used them: a lost write shows there."""
     other = {one.name: one for one in candidate.courses}
-    again = _again(reference, candidate)
+    again, copies = _again(reference, candidate), _in_copies(reference, candidate)
     for one in reference.courses:
         match = other.get(one.name)
-        if match is None or one.loose or one.name.startswith(again):
+        if match is None or one.loose or one.name.startswith(again) or one.name in copies:
             continue
         index, _, place = one.name.partition(" ")
         owned, got = bool(place) and index.isdecimal(), match.values

@@ -378,8 +378,8 @@ class Fact:
     # output-replayed | written-of | range-is-left | backward-while-off | step-while-off | goes-into-off |
     # needs-what-is-off | scales-what-is-shared | gradient-cancels | steps-overwritten | loss-trains-target |
     # target-of-copy | written-in-forward | learns-by-write | write-outlives-pass | evaluation-goes-on | moved-again |
-    # entries-left | stand-in | swallowed | weight-is-residual | starts-idle | unreachable | computed-first,
-    # or a suspicion
+    # entries-left | stand-in | swallowed | weight-is-residual | starts-idle | unreachable | set-for-a-call |
+    # computed-first, or a suspicion
     name: str
     subject: str
     stack: Stack = ()

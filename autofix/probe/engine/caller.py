@@ -5,6 +5,7 @@ from __future__ import annotations
 import dis
 import functools
 import sys
+from collections.abc import Iterator
 from types import CodeType, FrameType
 from typing import Any
 
@@ -31,6 +32,11 @@ def frame(func: Any = None) -> FrameType | None:
 def computing() -> bool:
     """Whether a module is being called."""
     return any(found.f_code is _MODULE for found in outwards(sys._getframe(1)))
+
+
+def modules() -> Iterator[torch.nn.Module]:
+    """The modules that are being called, the innermost first."""
+    return (found.f_locals["self"] for found in outwards(sys._getframe(1)) if found.f_code is _MODULE)
 
 
 def discards(func: Any) -> bool:

@@ -14,6 +14,7 @@ from ..instruments.outputs import Outputs
 from ..instruments.state import State
 from ..instruments.uses import Uses
 from ..passes.carried import Carried
+from ..passes.for_a_call import ForACall
 from ..passes.handed_on import HandedOn
 from ..passes.slopes import Slopes
 from ..refused import as_instance
@@ -112,6 +113,7 @@ def _performing(run: State, off: SwitchedOff) -> Perform:
     updates, memory = Updates(run.frames, run.names), OneMemory(run.frames, run.overlay.read)
     flagged = Flagged(run.frames, run.names, run.taps, operation=operation)
     perform = Perform(run.frames, asked, updates, memory, flagged)
+    perform.for_a_call = ForACall(run.frames, run.names)
     if asked.follow:
         lost = any(site.action == "follow" for site in asked.sites)
         perform.follow = Follow(run.frames, run.taps, nudged=asked.nudged, detached=lost)
@@ -128,6 +130,7 @@ def _performing(run: State, off: SwitchedOff) -> Perform:
     given.install()
     as_instance.perform(functools.partial(perform.note, "legacy_function"))
     run.taps.listeners += filter(
-        None, (perform.follow, perform.sites, perform.standing, perform, updates, given, memory, flagged)
+        None,
+        (perform.follow, perform.sites, perform.standing, perform, updates, given, memory, flagged, perform.for_a_call),
     )
     return perform

@@ -27,6 +27,7 @@ from ..engine.refused import DERIVATIVE, is_real, is_write, name_of, refused, sw
 from ..engine.remembered import Remembered
 from ..engine.taps import Call, Listener
 from ..instruments.aims import holds_two
+from ..passes.for_a_call import ForACall
 from ..program.frames import Frames, Raw
 from ..refused import walked, ways
 from ..refused.flagged import Flagged
@@ -50,6 +51,8 @@ class Perform(Functions, Listener):
         super().__init__()
         self.for_a_pass: ForAPass | None = None
         """Who keeps what leaves stand for in a pass, where writes are operations."""
+        self.for_a_call: ForACall | None = None
+        """Who follows buffers that each call sets for itself."""
         self.walked: Walked | None = None
         """Who finds the containers whose leaves a loop writes, where writes are operations."""
         self.sites: Sites | None = None
@@ -87,6 +90,8 @@ class Perform(Functions, Listener):
         if self._nudged and func.__name__ == "__float__" and args[0] in self._converted:
             result = beside(result)
         self._memory.after(func, args, result)
+        if self.for_a_call is not None:
+            self.for_a_call.heard(func, args, kwargs, result)
         self._updates.heard(func, args, kwargs, result)
         if is_write(func) and not self._in_step and args and isinstance(args[0], torch.Tensor):
             with torch._C.DisableTorchFunction():
