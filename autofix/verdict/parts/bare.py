@@ -12,6 +12,8 @@ _EXACT = 1 << 53
 """Up to which a whole number is the same as a float."""
 _COPIES = {"clone", "contiguous"}
 _GRAPH_CALLS = {"detach", "detach_", "item", "requires_grad_", "retain_grad"}
+_KINDS = {"is_tensor", "isinstance", "hasattr"}
+"""What asks for the kind of a value: `x.detach() if torch.is_tensor(x) else x` is x."""
 _OPERATORS = {"add": ast.Add(), "sub": ast.Sub(), "mul": ast.Mult(), "div": ast.Div(), "pow": ast.Pow()}
 GRAPH_WORDS = {"retain_graph", "create_graph", "requires_grad", "inplace"}
 """What a call is told that changes only what autograd records."""
@@ -58,6 +60,13 @@ class _Graph(_Copies):
                 case ast.Attribute(attr=name) if name.endswith("_") and not name.endswith("__"):
                     shorter.func = ast.Attribute(shorter.func.value, name[:-1], ast.Load())
         return shorter
+
+    def visit_IfExp(self, node: ast.IfExp) -> ast.AST:
+        self.generic_visit(node)
+        match node:
+            case ast.IfExp(ast.Call() as test, value, other) if name_of(test) in _KINDS:
+                return value if ast.dump(value) == ast.dump(other) else node
+        return node
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
         self.generic_visit(node)

@@ -16,6 +16,7 @@ from autofix.syntax.live import Needed, bound_by
 from autofix.syntax.source import Source, SourceError
 from autofix.syntax.vocabulary import steps, writes
 from autofix.syntax.writes import is_write
+from autofix.verdict.parts.bare import bare
 from autofix.verdict.parts.filled import fills
 from autofix.verdict.parts.laid_out import laid_out
 from autofix.verdict.parts.moved import Move, moves
@@ -135,7 +136,9 @@ def _of_file(path: Path, old: bytes, new: bytes, options: Collection[str]) -> It
             yield None
         elif not idle and without is not None and _tree(without) != _tree(new):
             rests = {item.bare for item in (mine, other) if item}
-            graph_only = len(rests) == 1 and (bool(mine and other) or () in rests)
+            graph_only = (len(rests) == 1 and (bool(mine and other) or () in rests)) or (
+                mine is not None and other is not None and _only_unbound(mine.node, other.node, without)
+            )
             # What a new statement does in place of an old one is another thing, unless more is gone with that.
             rest = _removed(mine, before) if needs or not other else None
             change = shape(was, now) if was and now else ""
@@ -431,6 +434,19 @@ def _idle(node: ast.stmt, text: bytes, line: int) -> bool:
     mine = next((one for one in source.walk() if isinstance(one, ast.stmt) and one.lineno == line), None)
     needed = Needed(source, source.function(mine) or source.tree) if mine else None
     return needed is not None and {(mine, name) for name in names} <= {*needed.unread()}
+
+
+def _only_unbound(was: ast.stmt, now: ast.stmt, text: bytes) -> bool:
+    """Whether a statement that gave a name a value no longer does, but for what it tells autograd to record.
+
+    `text` is the edit with what the statement was: nothing reads the name there.
+    """
+    match was, now:
+        case ast.Assign([ast.Name(name)], value), ast.Expr() if bare(ast.Expr(value)) == bare(now):
+            source = Source(Path("without.py"), text)
+            again = (one for one in source.walk() if isinstance(one, ast.Assign) and ast.dump(one) == ast.dump(was))
+            return all((one, name) in Needed(source, source.function(one) or source.tree).unread() for one in again)
+    return False
 
 
 def _words(mine: Item | None, other: Item | None, before: list[bytes], after: list[bytes]) -> str:

@@ -12,10 +12,10 @@ computed before, and one that reads by its name what was just put into the place
 is brought back with what it needs, a write that torch may refuse also with gradients off, and a write that a cut took
 the place of (`h = h.detach()` for `h[done] = 0`) behind that cut. An argument that a call lost is given to it again; a
 new `where` is tried with either side alone, unless it fills in by the mask and with the value that an assignment did.
-That a class stops being a function of autograd, which nothing takes it for any more, is no part. What changes a
-statement in the same way as a part that is needed changes another, with other variables, is one with it; so is a new
-statement of the form of a needed one that shows where that one is left out, as `a.zero_grad()` beside `b.zero_grad()`
-where both optimizers have some of the parameters.
+That a class stops being a function of autograd, which nothing takes it for any more, is no part. A call whose result
+nothing reads any more need not give it a name. What changes a statement in the same way as a part that is needed
+changes another, with other variables, is one with it; so is a new statement of the form of a needed one that shows
+where that one is left out, as `a.zero_grad()` beside `b.zero_grad()` where both optimizers have some of the parameters.
 
 What moves (behind other statements, into a block, out of one) is put back. It is not needed where that does as well,
 and where the runs do not show what the moved statement does, or one that it passed: a clip that does not bind, a
@@ -286,6 +286,24 @@ ONCE_MORE = "    out = net(x)\n"
 DRAWN = CARRIED.replace(RUN, f"x = torch.randn(5, 3)\n    noise = torch.randn(5, 3)\n    {RUN}x + noise + ")
 DRAWS = "    x = torch.randn(5, 3)\n    noise = torch.randn(5, 3)\n"
 SWAPPED = "    noise = torch.randn(5, 3)\n    x = torch.randn(5, 3)\n    h = h.detach()\n"
+METER = """\
+net, sums = nn.Linear(3, 1), {}
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+def add(name, value):
+    sums[name] = sums.get(name, 0.0) + value
+    return sums[name]
+for step in range(6):
+    sums.clear()
+    optimizer.zero_grad()
+    for x in torch.randn(2, 5, 3):
+        loss = net(x).square().mean()
+        total = add("loss", loss)
+        add("seen", len(x))
+        total.backward()
+    optimizer.step()
+"""
+SUMS = METER[METER.index("    sums[name]") : METER.index("    optimizer.step")]
+ALONE = SUMS.replace("total = ", "").replace("total.b", "loss.b")
 MOVES = "        x -= 0.1 * slope\n        x.clamp_(-9, 9)\n"
 
 TWO = """\
@@ -377,6 +395,8 @@ class PartNotNeeded(Property):
         Example(ACTIVE, WRITES, BY_ROW.replace("norm(h)", "norm(h.clamp(-2, 2))")),
         Example(WATCHED, OF_STEP, OF_STEP.replace(FIRST, KEPT) + ONCE_MORE),
         Example(DRAWN, DRAWS, SWAPPED),
+        Example(METER, SUMS, ALONE.replace(", loss)", ", loss.detach() if step > 99 else loss)")),
+        Example(METER, SUMS, SUMS.replace(", loss)", ", loss.clamp(max=99))").replace("total.b", "loss.b")),
     )
     silent = (
         Example(CARRIED, ", h)", ", h.detach())"),
@@ -416,6 +436,8 @@ class PartNotNeeded(Property):
             DRAWS.replace("noise = torch.randn(5, 3)", "noise = 0.1"),
             SWAPPED.replace("noise = torch.randn(5, 3)", "noise = 0.1"),
         ),
+        Example(METER, SUMS, ALONE.replace(", loss)", ", loss.item())")),
+        Example(METER, SUMS, ALONE.replace("+ value", "+ (value.detach() if torch.is_tensor(value) else value)")),
         Example(TWO, OF_CRITIC, STEPS_ALWAYS),
         Example(TWO, OWN_LOSS, FOR_ITS_OWN),
         Example(ACTIVE, WRITES, BY_ROW),
