@@ -81,7 +81,7 @@ def test_a_shell_completes_commands_and_options(shell: str, tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("typed", "shown"),
     [
-        ("explain AG10", ["AG101", "AG102", "AG103", "AG104", "AG105", "AG106", "AG107", "AG108"]),
+        ("explain AG10", ["AG101", "AG102", "AG103", "AG104", "AG105", "AG106", "AG107", "AG108", "AG109"]),
         ("explain missing", ["missing-zero-grad"]),
         ("explain left-", ["left-out-of-graph"]),
         ("explain freed", ["freed-graph"]),

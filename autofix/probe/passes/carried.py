@@ -234,7 +234,8 @@ class Carried(Listener):
 
     def _is_left_over(self) -> bool:
         """Whether what is shared is a term that a pass leaves to the next where that does not make its own."""
-        return self.added and self._own_alone > len(set(map(max, self._makings)))
+        makings = set(map(max, self._makings))  # none where nothing was shared: then nothing was an addend either
+        return self.added and 0 < len(makings) < self._own_alone
 
     @property
     def collected(self) -> bool:
