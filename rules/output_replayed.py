@@ -40,7 +40,6 @@ net = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.Tanh(), torch.nn.Linea
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 memory = []
 ! records are taken one by one
-! unsafe: what was stored may be meant as it was
 def replay():
     loss = 0
     for state, q, action, reward in random.sample(memory, 3):
@@ -103,7 +102,7 @@ def learn(policy):
 for _ in range(4):
     play(net)
     learn(net)
-! unsafe: what was stored may be meant as it was, and the memory has methods and keeps objects
+! the memory has methods and keeps objects
 @dataclass
 class Item:
     state: torch.Tensor
