@@ -154,14 +154,14 @@ def _without_part(
 ) -> Collection[str]:  # fmt: skip
     """What an optimizer owns and no reading has a gradient for, because it takes no part in any loss.
 
-    Whether it does is asked where a graph was lost: the place that lost it may be another than the one that was found.
+    Where a graph was lost, the place that lost it may be another than the one that was found.
     """
     kinds = {done.kind for done in run.performed}
     idle = set(orphans(run)) if kinds & {*_GUESSED} else set()
-    if idle and _LOST in kinds:
-        moved = stirred(reading)
-        return idle if moved and len(moved.whole_steps) > 1 and losses(moved) == losses(run) else ()
-    return idle & set(orphans(other)) if other is not run and other.outcome != "failed" else ()
+    if _LOST not in kinds:
+        idle &= set(orphans(other)) if other is not run and other.outcome != "failed" else set()
+    moved = stirred(reading) if idle else None
+    return idle if moved and len(moved.whole_steps) > 1 and losses(moved) == losses(run) else ()
 
 
 def behind(letter: Reading, run: wire.Trace) -> Iterator[Reading]:
@@ -311,7 +311,8 @@ def _each_is_needed(found: Mapping[tuple[wire.Site, ...], wire.Trace], whole: tu
     run, idle = found[whole], {*orphans(found[whole])}
     rest = [found.get(tuple(other for other in whole if other != site)) for site in whole]
     starved = all(one is not None and (one.outcome == "failed" or {*orphans(one)} - idle) for one in rest)
-    return starved and not comparable(run) and not contradiction(UPDATE, run, run, idle)
+    # Of two that are held against each other one may be a target, whoever owns what it is made of.
+    return starved and not run.seen("holds-two") and not comparable(run) and not contradiction(UPDATE, run, run, idle)
 
 
 def _plain(run: wire.Trace) -> set[wire.Frame]:
