@@ -7,7 +7,6 @@ from pathlib import Path
 
 from autofix.experiments.compare import comparable, figures
 from autofix.experiments.readings import unsaid
-from autofix.experiments.sketches import norm
 from autofix.probe import wire
 from autofix.verdict.parts.branches import copied, ran_alike
 from autofix.verdict.runs import Runs, lines
@@ -40,12 +39,9 @@ def _unseen(letter: wire.Trace, first: wire.Trace) -> str:
 
 def _never_trains(runs: Runs) -> str:
     """Why a loss that is a number may be meant otherwise: no pass shows what it trains; '' where one does."""
-    letter = runs.letter
-    steps = [*letter.steps, *runs.edited.steps]
-    if letter.steps and not any(norm(sketch) for step in steps for sketch in step.gradients):
-        return "no step that was compared uses a gradient: the code does not say what its loss should train"
     if not any(site.action == "constant" for site in runs.case.pool.sites):
         return ""
+    letter = runs.letter
     owned = {name for index in range(len(letter.counts)) for name in letter.parameters(index)}
     failing = (one for one in letter.reaches if lines(one.stack) == lines(runs.failure.stack))
     trains = any(not owned.isdisjoint(one.parameters) for one in failing)
