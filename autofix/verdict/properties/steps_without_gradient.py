@@ -148,8 +148,9 @@ def _used(run: wire.Trace, index: int) -> tuple[int, list[tuple[float, ...]]]:
 def _is_starved(evidence: Evidence, index: int, *, zeros: bool) -> bool:
     """Whether something speaks for it that the optimizer was to be trained.
 
-    A loss depends on what it owns; or, of gradients that cancel, what earlier passes left is one side of it.
+    A loss depends on what it owns, or is made of it by what has no slope; or, of gradients that cancel, what earlier
+    passes left is one side of it.
     """
     if not zeros:
-        return index in evidence.letter.used
+        return index in evidence.letter.used or bool(_used(evidence.letter, index)[1])
     return not comparable(evidence.cut) and any(map(norm, _used(evidence.cut, index)[1]))
