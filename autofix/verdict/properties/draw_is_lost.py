@@ -4,7 +4,8 @@
 
 With the edit, a place of the code draws no random numbers: a call of a noisy layer in an evaluation takes another way,
 or is gone. Nothing is drawn in its stead, and the gradients are those of the code but for newer parameters. This is not
-said where the edit draws elsewhere what the code drew there, as when a forward moves.
+said where the edit draws elsewhere what the code drew there, as when a forward moves, nor of what an object starts
+with: where that is used, gradients show it.
 
 ## Why it matters
 
@@ -45,6 +46,7 @@ for _ in range(5):
 MADE = "prior = net.mean.square().sum()\n"
 FORWARD = "    def forward(self, x):\n"
 BY_MEAN = f"{FORWARD}        if not torch.is_grad_enabled():\n            return x @ self.mean\n"
+TABLE = "class Table:\n    def __init__(self):\n        self.rows = torch.randn(3).zero_()\n\n\ntable = Table()\n"
 SCORE = "print(net(x).square().mean().item())"
 
 
@@ -66,6 +68,7 @@ class DrawIsLost(Property):
         Example(NOISY, NOISY, _each(NOISY.replace(SCORE, f"score = {SCORE[6:-1]}\n        print(score)"))),
         Example(NOISY, NOISY, _each(NOISY.replace("torch.randn(4, 2))\n\n\n", "torch.randn((4, 2)))\n\n\n"))),
         Example(NOISY.replace(FORWARD, BY_MEAN), MADE, f"{MADE}prior.detach_()\n"),
+        Example(TABLE + NOISY, TABLE + NOISY, _each(TABLE.replace("torch.randn(3).zero_()", "torch.zeros(3)") + NOISY)),
     )
 
     def find(self, evidence: Evidence) -> Finding | None:
@@ -75,7 +78,10 @@ class DrawIsLost(Property):
         reading = found.reading or evidence.code
         for how in (Intervention.NONE, Intervention.WHOLE):  # of a slow script the first may end before the other
             code, edited = evidence.of(reading, Treatment.FROZEN, how), evidence.of_edit(Treatment.FROZEN, how)
-            before, after = ({*run.drawn_at, *run.dropped_at} for run in (code, edited))
+            before, after = (
+                {site for site in (*run.drawn_at, *run.dropped_at) if ".__init__:" not in site}
+                for run in (code, edited)
+            )
             if comparable(code) or after - before or not before - after:
                 return None
             if (code.outcome, len(code.steps)) == (edited.outcome, len(edited.steps)):
