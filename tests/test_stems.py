@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import sys
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import psutil
 import pytest
 from sampled import one_in
 
@@ -180,6 +182,21 @@ def test_a_beginning_is_shared(sharing: Probe, single: Probe, tmp_path: Path, pl
     assert found[0].outcome in ("finished", "stopped")
     assert all(one.resumed for one in found)
     assert len({stamp(one) for one in found}) == 1
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="rooms need namespaces")
+def test_a_room_that_was_built_for_a_run_that_goes_on_is_let_go(python: Path, tmp_path: Path) -> None:
+    path = tmp_path / "train.py"
+    path.write_text(SCRIPTS["module"])
+    with Probe(python, stems="always") as probe:
+        probe.hello()
+        run(probe, plain(Target(path, root=path.parent)))
+        counts = []
+        for _ in range(2):
+            asked = [probe.submit(request(path, (OLD, f"({NEW} * {turn})"))) for turn in range(8)]
+            assert any([probe.wait(number, 60).resumed for number in asked])  # noqa: C419  all are waited for
+            counts.append(len(psutil.Process(probe.pid).children(recursive=True)))
+        assert counts[1] <= counts[0]
 
 
 SOURCES = """

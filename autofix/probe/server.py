@@ -269,6 +269,7 @@ class Server:
             self._fell()
         stem = self._stem
         if stem is not None and not stem.busy and stem.suits(request) and self._resume(stem, request):
+            self._fencing.forget(request)
             return
         try:
             place = self._fencing.place(request)

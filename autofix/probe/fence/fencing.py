@@ -58,12 +58,15 @@ class Fencing:
                 self._ahead[request.id] = self._fenced(request)
 
     def forget(self, request: Request | None = None) -> None:
-        """Give up the room that was prepared for a run, or all of them."""
+        """Give up the room that was prepared for a run, which needs none any more, or all of them."""
         if request is None:
             self.rest()
         for number in [request.id] if request is not None else list(self._ahead):
             if (place := self._ahead.pop(number, None)) is not None:
-                place.clear(())
+                if request is None or place.last:
+                    place.clear(())
+                else:
+                    self._spare.append(place)
 
     def _placed(self, request: Request, rung: str) -> Place:
         if rung != "overlay" and self._keeper is not None and self._keeper.inside:
