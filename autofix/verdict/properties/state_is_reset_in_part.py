@@ -2,10 +2,11 @@
 
 ## What it finds
 
-The failing graph comes through an attribute (`self.speed`) that is made of another one of the same object, and that
-one of it (`self.place`). A method puts the other back to a start (`self.place = self.start.clone()`), and leaves this
-one as it is. The edit cuts the graph of this one between the passes, and keeps its value. This is read from the text,
-and not said of what no method puts back, nor of a sum or a counter that the state is not made of.
+The failing graph comes through an attribute (`self.speed`) that is made of another one of the same object
+(`self.place`); and that one is made of it, or what the method returns is. A method puts the other back to a start
+(`self.place = self.start.clone()`), and leaves this one as it is. The edit cuts the graph of this one between the
+passes, and keeps its value. This is read from the text, and not said of what no method puts back, nor of a sum or a
+counter of which nothing else is made.
 
 ## Why it matters
 
@@ -89,6 +90,27 @@ for _ in range(5):
 """
 ZERO = "self.hidden = torch.zeros(1, 4)"
 KEPT = ("    optimizer.step()\n", "    optimizer.step()\n    reader.memory = reader.memory.detach()\n")
+SENDER = """\
+class Sender(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.cell, self.encode = nn.GRUCell(3, 4), nn.Linear(4, 4)
+        self.hidden = self.sent = torch.zeros(1, 4)
+
+    def begin(self):
+        BEGIN
+
+    def forward(self, x):
+        self.hidden = self.cell(x, self.hidden)
+        value, message = self.encode(self.hidden), self.hidden.tanh()
+        self.sent = torch.where((message - self.sent).abs() > 0.1, message, self.sent)
+        return value + self.sent
+
+
+reader = Sender()
+""" + CELL.split("reader = Reader()\n")[1]
+SENT = (KEPT[0], KEPT[1].replace("memory", "sent"))
+SENT_TOO = (SENT[0], f"{SENT[1]}    reader.hidden = reader.hidden.detach()\n")
 BOTH_KEPT = ("    optimizer.step()\n", f"{KEPT[1]}    reader.hidden = reader.hidden.detach()\n")
 
 
@@ -98,8 +120,17 @@ class StateIsResetInPart(Property):
     sentence = (
         "`{method}` puts {other} back to its start, and leaves {kept} as it is; it may be meant to begin anew, too"
     )
-    raises = (Example(HALF, *CUT), Example(CELL.replace("BEGIN", ZERO), *KEPT))
-    silent = (Example(NEVER, *BOTH), Example(COUNTED, *BOTH), Example(CELL.replace("BEGIN", "pass"), *BOTH_KEPT))
+    raises = (
+        Example(HALF, *CUT),
+        Example(CELL.replace("BEGIN", ZERO), *KEPT),
+        Example(SENDER.replace("BEGIN", ZERO), *SENT),
+    )
+    silent = (
+        Example(NEVER, *BOTH),
+        Example(COUNTED, *BOTH),
+        Example(CELL.replace("BEGIN", "pass"), *BOTH_KEPT),
+        Example(SENDER.replace("BEGIN", "pass"), *SENT_TOO),
+    )
 
     def find(self, evidence: Evidence) -> Finding | None:
         if evidence.assessment.reading is None or not evidence.assessment.reading.truncated:
@@ -111,7 +142,7 @@ class StateIsResetInPart(Property):
         for one in dict.fromkeys(carriers):
             if (source := sources.source(one.file)) is None:
                 continue
-            for kept, method, other in left_as_it_is(source, one.path, callers):
+            for kept, method, other in left_as_it_is(sources, source, one.path, callers):
                 place = wire.Frame(one.file, kept.lineno, 0, kept.lineno, 0, one.function)
                 return self.found((place,), kept=one.path, other=other, method=method)
         return None
