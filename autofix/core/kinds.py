@@ -11,6 +11,7 @@ from typing import TypeVar
 K = TypeVar("K")
 MARK = "# found"
 """Ends each line of an example on which something is found."""
+_TRAINS = re.compile(r"^( *)train(?:\[(\w+)\])?: (.+)\n", re.MULTILINE)
 
 
 def kinds(package: str, base: type[K]) -> list[K]:
@@ -30,11 +31,24 @@ def described(kind: object) -> str:
     return (sys.modules[type(kind).__module__].__doc__ or "").strip()
 
 
+def in_full(text: str, optimizer: str = "opt") -> str:
+    """The script of an example, whose lines `train: loss` stand for a whole update; `train[other]: loss` for another's.
+
+    Gradients are cleared, the loss goes backward, and the optimizer steps.
+    """
+
+    def update(line: re.Match[str]) -> str:
+        indent, name, loss = line[1], line[2] or optimizer, line[3]
+        return "".join(f"{indent}{one}\n" for one in (f"{name}.zero_grad()", f"{loss}.backward()", f"{name}.step()"))
+
+    return _TRAINS.sub(update, text)
+
+
 def examples(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The scripts of a text: those with a marked line, and those without, on which nothing is found.
 
     Each begins behind a line `!`, and with what stands before the first of these lines.
     """
-    beginning, *scripts = re.split(r"^!\n", text, flags=re.MULTILINE)
+    beginning, *scripts = re.split(r"^!\n", in_full(text), flags=re.MULTILINE)
     whole = [beginning + script for script in scripts]
     return tuple(one for one in whole if MARK in one), tuple(one for one in whole if MARK not in one)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from autofix.core.edit import Declined
-from autofix.core.kinds import described
+from autofix.core.kinds import described, in_full
 from autofix.core.model import Applicability, Cause, Diagnosis
 from autofix.probe.wire import Frame
 from autofix.syntax.source import Source
@@ -41,8 +41,11 @@ class Example:
 
     @classmethod
     def each(cls, text: str) -> tuple[Example, ...]:
-        """The examples of one text: each begins with its notes, and its script with what stands before them all."""
-        beginning, *parts = re.split(r"^((?:!.*\n)+)", text, flags=re.MULTILINE)
+        """The examples of one text: each begins with its notes, and its script with what stands before them all.
+
+        A line `train: loss` stands for a whole update by `opt`, see `in_full`.
+        """
+        beginning, *parts = re.split(r"^((?:!.*\n)+)", in_full(text), flags=re.MULTILINE)
         head = _IMPORTS.sub(rf"\g<0>{HEAD}", beginning, count=1)
         scripts = ("\n\n" * bool(_DEFINES.match(body)) + body for body in parts[1::2])
         return tuple(cls(notes + head + script) for notes, script in zip(parts[::2], scripts, strict=True))

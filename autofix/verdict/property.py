@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
-from autofix.core.kinds import kinds
+from autofix.core.kinds import in_full, kinds
 from autofix.core.model import Finding
 from autofix.probe import wire
 from autofix.verdict.evidence import Evidence
@@ -24,7 +24,10 @@ torch.manual_seed(0)
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A script that fails in autograd, and an edit of it: in its text, `old` becomes `new` wherever it stands."""
+    """A script that fails in autograd, and an edit of it: in its text, `old` becomes `new` wherever it stands.
+
+    A line `train: loss` stands for a whole update by `optimizer`, see `in_full`.
+    """
 
     text: str
     old: str
@@ -33,12 +36,13 @@ class Example:
     @property
     def script(self) -> str:
         """The script that fails."""
-        return HEAD + self.text
+        return HEAD + in_full(self.text, "optimizer")
 
     @property
     def edited(self) -> str:
         """The script with the edit."""
-        return HEAD + self.text.replace(self.old, self.new)
+        text, old, new = (in_full(one, "optimizer") for one in (self.text, self.old, self.new))
+        return HEAD + text.replace(old, new)
 
 
 class Property(ABC):
