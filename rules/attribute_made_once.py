@@ -59,9 +59,7 @@ class Net(torch.nn.Module):
 net = Net()
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(4):
-    opt.zero_grad()
-    net(torch.randn(5, 2)).pow(2).mean().backward()
-    opt.step()
+    train: net(torch.randn(5, 2)).pow(2).mean()
 ! one method alone reads it
 class Net(torch.nn.Module):
     def __init__(self):
@@ -77,9 +75,7 @@ class Net(torch.nn.Module):
 net = Net()
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(4):
-    opt.zero_grad()
-    net(torch.randn(5, 2)).pow(2)[:, 0].mean().backward()
-    opt.step()
+    train: net(torch.randn(5, 2)).pow(2)[:, 0].mean()
 ! a helper of the constructor makes two of them and nothing else
 class Layer(torch.nn.Module):
     def __init__(self):
@@ -121,9 +117,7 @@ class Net(torch.nn.Module):
 net = Net()
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(4):
-    opt.zero_grad()
-    net(torch.randn(5, 2)).backward()
-    opt.step()
+    train: net(torch.randn(5, 2))
     print(net.moved())
 ! the decorator keeps it
 class Metric(torch.nn.Module):
@@ -140,9 +134,7 @@ class Metric(torch.nn.Module):
 metric = Metric()
 opt = torch.optim.SGD(metric.parameters(), lr=0.1)
 for _ in range(4):
-    opt.zero_grad()
-    (torch.randn(5, 2) @ metric.matrix).pow(2).mean().backward()
-    opt.step()
+    train: (torch.randn(5, 2) @ metric.matrix).pow(2).mean()
 ! what it is made of beside parameters is kept in the object
 class Net(torch.nn.Module):
     def __init__(self, ids):
@@ -160,9 +152,7 @@ class Net(torch.nn.Module):
 net = Net([1])
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(3):
-    opt.zero_grad()
-    net(torch.randn(5, 2)).pow(2).mean().backward()
-    opt.step()
+    train: net(torch.randn(5, 2)).pow(2).mean()
 ! the object keeps something else by the name of the constructor's argument
 class Net(torch.nn.Module):
     def __init__(self, floor):

@@ -93,22 +93,16 @@ for _ in range(4):
     out = (one(torch.randn(5, 3)) + two(torch.randn(5, 3))).tanh()
     for n, opt in enumerate(opts):
         loss = (out - n).pow(2).mean()
-        opt.zero_grad()
-        loss.backward()
-        opt.step()
+        train: loss
 ! one optimizer steps again and again with the same loss
 net = torch.nn.Linear(3, 1)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 loss = net(torch.randn(5, 3)).pow(2).mean()
 for _ in range(4):
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
+    train: loss
 ! the function is called for another loss, too
 def train_op(loss, opt):
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
+    train: loss
 
 
 one, two = torch.nn.Linear(3, 4), torch.nn.Sequential(torch.nn.Tanh(), torch.nn.Linear(4, 1))

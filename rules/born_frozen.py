@@ -45,9 +45,7 @@ from torch import nn
 opt = torch.optim.SGD(table.parameters(), lr=0.1)
 for _ in range(4):
     loss = (table(torch.arange(6)) - 1).square().mean()
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
+    train: loss
 ! two, which are useless without each other
 class Factors(nn.Module):
     def __init__(self, users, items):
@@ -65,9 +63,7 @@ model = Factors(torch.randn(5, 3), torch.randn(6, 3))
 opt = torch.optim.Adam(model.parameters(), lr=0.1)
 for _ in range(4):
     loss = (model(torch.arange(5), torch.randint(0, 6, (5, 2))) - 1).square().mean()
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
+    train: loss
 ! a function makes them
 def table(values):
 -    return nn.Embedding.from_pretrained(torch.as_tensor(values))
@@ -78,27 +74,21 @@ left, right = table([[1.0, 2.0], [0.5, 1.0]]), table([[0.0, 1.0], [2.0, 1.0]])
 opt = torch.optim.SGD([*left.parameters(), *right.parameters()], lr=0.1)
 for _ in range(4):
     loss = (left(torch.arange(2)) - right(torch.arange(2)) - 1).square().mean()
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
+    train: loss
 ! unsafe: the call says that the table is frozen
 -table = nn.Embedding.from_pretrained(torch.randn(6, 3), freeze=True)
 +table = nn.Embedding.from_pretrained(torch.randn(6, 3), freeze=False)
 opt = torch.optim.SGD(table.parameters(), lr=0.1)
 for _ in range(4):
     loss = (table(torch.arange(6)) - 1).square().mean()
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
+    train: loss
 ! the loss leaves out a part that is owned, too
 -table, head = nn.Embedding.from_pretrained(torch.randn(6, 3)), nn.Linear(3, 1)
 +table, head = nn.Embedding.from_pretrained(torch.randn(6, 3), freeze=False), nn.Linear(3, 1)
 opt = torch.optim.SGD([*table.parameters(), *head.parameters()], lr=0.1)
 for _ in range(4):
     loss = (table(torch.arange(6)) - 1).square().mean()
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
+    train: loss
 ! unsafe: the calls say that the parameters are frozen
 class Affine(nn.Module):
     def __init__(self, size):
@@ -116,9 +106,7 @@ model = Affine(3)
 opt = torch.optim.SGD(model.parameters(), lr=0.1)
 for _ in range(4):
     loss = (model(torch.randn(5, 3)) - 1).square().mean()
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
+    train: loss
 ! a name decides
 def build(frozen):
     return nn.Embedding.from_pretrained(torch.randn(6, 3), freeze=frozen)

@@ -44,9 +44,7 @@ opt = torch.optim.SGD(net.parameters(), lr=0.1)
 +for _ in range(4):
 +    with parametrize.cached():
         loss = (net(torch.randn(5, 3)) + net(torch.randn(5, 3)) - 1).pow(2).mean()
-        opt.zero_grad()
-        loss.backward()
-        opt.step()
+        train: loss
 ! a loop over batches, in a method
 import torch.nn.utils.parametrize as P
 from torch.nn.utils.parametrizations import orthogonal
@@ -85,9 +83,7 @@ opt, step = torch.optim.SGD(net.parameters(), lr=0.1), 0
 +while step < 4:
 +    with cached():
         loss = net(torch.randn(5, 3)).exp().mean()
-        opt.zero_grad()
-        loss.backward()
-        opt.step()
+        train: loss
         step += 1
 ! the context keeps nothing
 w = torch.ones(3, requires_grad=True)

@@ -61,9 +61,7 @@ for _ in range(2):
     for _ in range(3):
         ratio = (torch.distributions.Categorical(logits=net(obs)).log_prob(taken) - old).exp()
         loss = -(ratio * (gain - gain.mean())).mean()
-        opt.zero_grad()
-        loss.backward()
-        opt.step()
+        train: loss
 ! the file decorates already
 ! unsafe: the code describes a loss that trains what made the labels, too
 net = torch.nn.Linear(4, 3)
@@ -86,9 +84,7 @@ for _ in range(3):
     q = labels(x)
     for _ in range(2):
         loss = -(q * net(x + 0.1 * torch.randn(10, 4)).log_softmax(1)).sum(1).mean()
-        opt.zero_grad()
-        loss.backward()
-        opt.step()
+        train: loss
 print(accuracy(x, x[:, :3].argmax(1)))
 ! one target, two losses with a backward each
 ! unsafe: the code describes losses that train what made the target, too
@@ -116,9 +112,7 @@ opt = torch.optim.SGD(net.parameters(), lr=0.1)
 penalty = sum(p.pow(2).sum() for p in net.parameters())
 for _ in range(4):
     loss = net(torch.randn(5, 2)).pow(2).mean() + 0.1 * penalty
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
+    train: loss
 ! two losses share features, and both train them
 body, one, two = torch.nn.Linear(3, 4), torch.nn.Linear(4, 1), torch.nn.Linear(4, 1)
 opt = torch.optim.SGD([*body.parameters(), *one.parameters(), *two.parameters()], lr=0.1)
@@ -134,9 +128,7 @@ opt = torch.optim.SGD(cell.parameters(), lr=0.1)
 h = torch.zeros(3, 4)
 for _ in range(4):
     h = cell(torch.randn(3, 2), h)
-    opt.zero_grad()
-    h.pow(2).mean().backward()
-    opt.step()
+    train: h.pow(2).mean()
 """)
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:

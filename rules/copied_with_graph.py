@@ -58,9 +58,7 @@ net = torch.nn.Sequential(Attends())
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(4):
     loss = (net(torch.randn(5, 3)) - 1).pow(2).mean() + net[0].spread
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
+    train: loss
 +    net[0].spread = net[0].spread.detach()
     best = copy.deepcopy(net)
 ! a state that a loss reads afterwards
@@ -70,9 +68,7 @@ for _ in range(4):
     state = {"h": cell(torch.randn(1, 2)), "steps": 1}
 -    kept = copy.deepcopy(state)
 +    kept = copy.deepcopy({**state, "h": state["h"].detach()})
-    opt.zero_grad()
-    (state["h"] - 1).pow(2).sum().backward()
-    opt.step()
+    train: (state["h"] - 1).pow(2).sum()
 ! the forward computes it anew
 class Normed(torch.nn.Module):
     def __init__(self):
@@ -90,9 +86,7 @@ net = torch.nn.Sequential(Normed())
 kept = copy.deepcopy(net)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(4):
-    opt.zero_grad()
-    (net(torch.ones(1, 3)) - kept(torch.ones(1, 3)).detach() - 1).pow(2).sum().backward()
-    opt.step()
+    train: (net(torch.ones(1, 3)) - kept(torch.ones(1, 3)).detach() - 1).pow(2).sum()
 ! its parts have a graph, and the copy is given others
 class Line:
     def __init__(self, parts):
@@ -115,9 +109,7 @@ w = torch.ones(2, requires_grad=True)
 opt = torch.optim.SGD([w], lr=0.1)
 for _ in range(4):
     line = Line([Lens(2 * w[0]), Lens(w[1] + 1)])
-    opt.zero_grad()
-    (line.parts[0].power * line.parts[1].power - 1).pow(2).backward()
-    opt.step()
+    train: (line.parts[0].power * line.parts[1].power - 1).pow(2)
     look(line)
 ! parts of the copy are written
 def look(line):

@@ -76,9 +76,7 @@ opt = torch.optim.SGD(learner.net.parameters(), lr=0.1)
 for _ in range(3):
     x = torch.randn(4, 2)
     w, b = learner.adapt(x)
-    opt.zero_grad()
-    (x @ w.t() + b).pow(2).mean().backward()
-    opt.step()
+    train: (x @ w.t() + b).pow(2).mean()
 ! unsafe: no run of the code as it stands has gradients to compare with
 net = torch.nn.Linear(2, 1)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)

@@ -48,9 +48,7 @@ def penalty(real, fake):
 
 
 for _ in range(4):
-    opt.zero_grad()
-    penalty(torch.randn(5, 3), torch.randn(5, 3)).backward()
-    opt.step()
+    train: penalty(torch.randn(5, 3), torch.randn(5, 3))
 ! unsafe: the code does not say whether the derivative is a constant
 net = torch.nn.Sequential(torch.nn.Linear(1, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1))
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
@@ -65,9 +63,7 @@ for _ in range(4):
 +    residual = x_grad + u
 +    speed = x_grad.abs().mean()
     loss = residual.pow(2).mean() + 0.1 * speed
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
+    train: loss
 ! two derivatives of one value
 ! unsafe: the code does not say whether the derivative is a constant
 net = torch.nn.Sequential(torch.nn.Linear(2, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1))
@@ -79,9 +75,7 @@ for _ in range(4):
 -    loss = (t.grad + u.detach() * x.grad).pow(2).mean()
 +    x_grad, t_grad = torch.autograd.grad(u.sum(), [x, t], create_graph=True)
 +    loss = (t_grad + u.detach() * x_grad).pow(2).mean()
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
+    train: loss
 ! what is trained stays connected
 ! unsafe: the code does not say whether the derivative is a constant
 net = torch.nn.Sequential(torch.nn.Linear(2, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1))
@@ -93,9 +87,7 @@ for _ in range(4):
 -    steep = here.grad
 +    here = x
 +    steep = torch.autograd.grad(net(here).sum(), here, create_graph=True)[0]
-    opt.zero_grad()
-    (-steep.norm(dim=1).sum()).backward()
-    opt.step()
+    train: (-steep.norm(dim=1).sum())
 ! a map of a feature, which keeps no gradient of its own
 ! unsafe: the code does not say whether the derivative is a constant
 body, head = torch.nn.Linear(3, 4), torch.nn.Linear(4, 2)

@@ -47,9 +47,7 @@ for _ in range(3):
 +    dx = torch.autograd.grad(y, x, torch.ones_like(y), retain_graph=True, create_graph=True)[0]
     dxx = torch.autograd.grad(dx, x, torch.ones_like(dx), create_graph=True)[0]
     loss = (dxx + dx + y).pow(2).mean()
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
+    train: loss
 ! a model that is the derivative of another
 class Field(torch.nn.Module):
     def __init__(self):
@@ -65,9 +63,7 @@ x = torch.rand(8, 2, requires_grad=True)
 field = Field()
 opt = torch.optim.SGD(field.parameters(), lr=0.1)
 for _ in range(3):
-    opt.zero_grad()
-    (field(x) - 1).pow(2).mean().backward()
-    opt.step()
+    train: (field(x) - 1).pow(2).mean()
 ! a loss made of a derivative
 from torch.autograd import grad
 
@@ -77,9 +73,7 @@ for _ in range(3):
 -    (slope,) = grad(outputs=w.exp().sum(), inputs=w)
 +    (slope,) = grad(outputs=w.exp().sum(), inputs=w, create_graph=True)
     loss = slope.norm()
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
+    train: loss
 ! the outer derivative is allowed to find nothing, and gives None
 net = torch.nn.Linear(3, 1)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
@@ -92,9 +86,7 @@ for _ in range(4):
     held_out = (torch.nn.functional.linear(x, weight, bias) - 1).square().mean()
     slope = torch.autograd.grad(held_out, weights, allow_unused=True)[0]
     useful = (-slope).clamp(min=0)
-    opt.zero_grad()
-    (useful.detach() * (net(x) - y).square()).sum().backward()
-    opt.step()
+    train: (useful.detach() * (net(x) - y).square()).sum()
 ! two derivatives at the same point, each of its own forward
 from torch.autograd.functional import hessian, jacobian
 
@@ -107,9 +99,7 @@ for _ in range(3):
 -    slope = jacobian(lambda z: net(z).sum(), x)
 +    slope = jacobian(lambda z: net(z).sum(), x, create_graph=True)
     loss = (curve @ slope - x).square().sum()
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
+    train: loss
 ! an optimizer of one's own differentiates the gradients that it is brought
 class Curved(torch.optim.Optimizer):
     def __init__(self, params):

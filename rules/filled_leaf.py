@@ -40,26 +40,20 @@ for _ in range(5):
     for i in range(6):
         h = cell(torch.randn(2, 3), h)
         seen[:, i] = h
-    opt.zero_grad()
-    seen.square().mean().backward()
-    opt.step()
+    train: seen.square().mean()
 ! in a container
 for _ in range(5):
 -    states = {0: torch.zeros(2, 4).requires_grad_()}
 +    states = {0: torch.zeros(2, 4)}
     h = cell(torch.randn(2, 3))
     states[0][1] = h[0]
-    opt.zero_grad()
-    states[0].square().mean().backward()
-    opt.step()
+    train: states[0].square().mean()
 ! unsafe: an update of the values would train, too
 for _ in range(5):
     start = torch.zeros(2, 4)
 -    start.requires_grad = True
     start += cell(torch.randn(2, 3))
-    opt.zero_grad()
-    cell(torch.randn(2, 3), start).square().mean().backward()
-    opt.step()
+    train: cell(torch.randn(2, 3), start).square().mean()
 ! an update of a leaf by its gradient
 w = torch.zeros(3, requires_grad=True)
 (w - 1).square().sum().backward()

@@ -44,9 +44,7 @@ prune.l1_unstructured(net[0], "weight", amount=0.4)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(4):
     loss = (net(torch.randn(5, 3)) - 1).square().mean()
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
+    train: loss
 ! each of several, in a function
 net = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 4), nn.Tanh(), nn.Linear(4, 1))
 for part in (net[0], net[2]):
@@ -63,9 +61,7 @@ freeze([net[0], net[2]])
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(4):
     loss = (net(torch.randn(5, 3)) - 1).square().mean()
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
+    train: loss
 ! unsafe: each look at such a weight also moves the vectors by which its norm is found
 net = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1))
 parametrizations.spectral_norm(net[0])
@@ -74,9 +70,7 @@ parametrizations.spectral_norm(net[0])
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(4):
     loss = (net(torch.randn(5, 3)) - 1).square().mean()
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
+    train: loss
 ! a weight of two parameters, of a network that a trainer holds
 class Trainer:
     def __init__(self):
@@ -94,9 +88,7 @@ trainer.freeze()
 opt = torch.optim.Adam(trainer.net.parameters(), lr=0.1)
 for _ in range(4):
     loss = (trainer.net(torch.randn(5, 3)) - 1).square().mean()
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
+    train: loss
 ! a weight that is computed anew in each forward stands among the parameters, of which all are frozen
 class Dropped(nn.Module):
     def __init__(self, layer):
@@ -120,9 +112,7 @@ for p in net.parameters():
 opt = torch.optim.SGD(head.parameters(), lr=0.1)
 for _ in range(4):
     loss = (head(net(torch.randn(5, 3))) - 1).square().mean()
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
+    train: loss
 ! what a network gave is no weight of a module
 body, head = nn.Linear(3, 4), nn.Linear(4, 1)
 opt = torch.optim.SGD([*body.parameters(), *head.parameters()], lr=0.1)

@@ -57,9 +57,7 @@ for _ in range(4):
 +    first = output[0].pow(2).mean()
 -    second = (net(x)[1] - 1).pow(2).mean()
 +    second = (output[1] - 1).pow(2).mean()
-    opt.zero_grad()
-    (first + second).backward()
-    opt.step()
+    train: (first + second)
 ! each takes its part
 work = torch.zeros(4, 2)
 
@@ -78,9 +76,7 @@ for _ in range(4):
 +    mean, spread = encode(layer, x)
     loss = (mean - 1).pow(2)
 -    _, spread = encode(layer, x)
-    opt.zero_grad()
-    (loss + spread).backward()
-    opt.step()
+    train: (loss + spread)
 ! the second is another name for the first
 scale = torch.ones(3)
 
@@ -96,9 +92,7 @@ for _ in range(4):
     a = scaled(w)
 -    b = scaled(w)
 +    b = a
-    opt.zero_grad()
-    (a.sum() + b.pow(2).sum()).backward()
-    opt.step()
+    train: (a.sum() + b.pow(2).sum())
 ! another input
 scale = torch.ones(3)
 

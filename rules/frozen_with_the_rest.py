@@ -72,9 +72,7 @@ for p in big.parameters():
 opt = torch.optim.SGD(small.parameters(), lr=0.1)
 for _ in range(4):
     x = torch.randn(5, 3)
-    opt.zero_grad()
-    (small(x) - big.head(big.body(x).tanh())).pow(2).mean().backward()
-    opt.step()
+    train: (small(x) - big.head(big.body(x).tanh())).pow(2).mean()
 ! a weight is tied within the network
 net = torch.nn.Sequential(torch.nn.Linear(3, 3), torch.nn.Linear(3, 3))
 net[1].weight = net[0].weight
@@ -90,9 +88,7 @@ for p in net.parameters():
 +net.head.requires_grad_(True)
 opt = torch.optim.SGD(net.head.parameters(), lr=0.1)
 for _ in range(4):
-    opt.zero_grad()
-    net.head(net.body(torch.randn(5, 2))).pow(2).mean().backward()
-    opt.step()
+    train: net.head(net.body(torch.randn(5, 2))).pow(2).mean()
 ! unsafe: all was frozen under a condition, and the code does not say which part is meant to train
 net = torch.nn.Sequential(torch.nn.Linear(2, 4), torch.nn.Linear(4, 9))
 net[1] = torch.nn.Linear(4, 1)
@@ -114,18 +110,14 @@ for name, p in net.named_parameters():
 +        p.requires_grad = True
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(4):
-    opt.zero_grad()
-    net["head"](net["encoder"](torch.randn(5, 2))).pow(2).mean().backward()
-    opt.step()
+    train: net["head"](net["encoder"](torch.randn(5, 2))).pow(2).mean()
 ! a tensor that was never marked
 -shift = torch.zeros(3)
 +shift = torch.zeros(3).requires_grad_()
 opt = torch.optim.SGD([shift], lr=0.1)
 for _ in range(4):
     loss = (torch.randn(5, 3) + 1 - shift).pow(2).mean()
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
+    train: loss
 ! everything was frozen, and nothing says what should train
 net = torch.nn.Linear(2, 1)
 list(map(lambda p: p.requires_grad_(False), net.parameters()))
@@ -138,14 +130,10 @@ for _ in range(4):
 -    for p in G.parameters():
 -        p.requires_grad = False
     fake = G(torch.randn(5, 2))
-    d_opt.zero_grad()
-    (D(fake.detach()) - D(torch.randn(5, 3))).mean().backward()
-    d_opt.step()
+    train[d_opt]: (D(fake.detach()) - D(torch.randn(5, 3))).mean()
     D.requires_grad_(False)
     G.requires_grad_(True)
-    g_opt.zero_grad()
-    (-D(fake).mean()).backward()
-    g_opt.step()
+    train[g_opt]: (-D(fake).mean())
 ! gradients are off, and nothing was frozen
 net = torch.nn.Linear(2, 1)
 with torch.no_grad():

@@ -91,9 +91,7 @@ class Weighed(torch.nn.Module):
 weighed = Weighed()
 opt.add_param_group({"params": weighed.parameters()})
 for _ in range(4):
-    opt.zero_grad()
-    domain(weighed(body(torch.randn(5, 3)))).pow(2).mean().backward()
-    opt.step()
+    train: domain(weighed(body(torch.randn(5, 3)))).pow(2).mean()
 ! a reversal that grows with its calls
 +class ReverseFunction(Function):
 +    @staticmethod
@@ -124,9 +122,7 @@ for _ in range(4):
 
 reverse = Reverse()
 for _ in range(4):
-    opt.zero_grad()
-    domain(reverse(body(torch.randn(5, 3)))).pow(2).mean().backward()
-    opt.step()
+    train: domain(reverse(body(torch.randn(5, 3)))).pow(2).mean()
 ! a counter, and what is saved for backward
 +class SteepFunction(Function):
 +    @staticmethod
@@ -163,9 +159,7 @@ for _ in range(4):
 steep, w = Steep(), torch.ones(4, requires_grad=True)
 opt.add_param_group({"params": w})
 for _ in range(4):
-    opt.zero_grad()
-    domain(steep(body(torch.randn(5, 3)), w)).pow(2).mean().backward()
-    opt.step()
+    train: domain(steep(body(torch.randn(5, 3)), w)).pow(2).mean()
 ! the methods are static already
 class Negative(Function):
     @staticmethod

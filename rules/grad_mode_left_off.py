@@ -42,9 +42,7 @@ def validate():
 
 for _ in range(4):
     loss = net(torch.randn(5, 2)).pow(2).mean()
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
+    train: loss
     validate()
 ! the script does, and a function trains
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
@@ -53,9 +51,7 @@ torch.set_grad_enabled(False)
 
 +@torch.enable_grad()
 def train(x):
-    opt.zero_grad()
-    net(x).pow(2).mean().backward()
-    opt.step()
+    train: net(x).pow(2).mean()
 
 
 for _ in range(4):

@@ -75,9 +75,7 @@ net(torch.randn(5, 3)).square().mean().backward()
 ! nothing is cleared behind the backward: the loss has no part of it
 other = torch.ones(3, requires_grad=True)
 for _ in range(4):
-    opt.zero_grad()
-    net(torch.randn(5, 3)).square().mean().backward()
-    opt.step()
+    train: net(torch.randn(5, 3)).square().mean()
     norm = other.grad.norm()
 ! gradients of several batches are added up, and cleared now and then
 for number in range(4):

@@ -75,9 +75,7 @@ for _ in range(4):
 +        code = code.detach().requires_grad_()
         head(code).square().sum().backward()
         code = code - 0.1 * code.grad
-    opt.zero_grad()
-    (first - code).square().mean().backward()
-    opt.step()
+    train: (first - code).square().mean()
 ! the result has no name by which it could be asked
 w = torch.ones(3, requires_grad=True)
 for h in (w * 2, w * 3):

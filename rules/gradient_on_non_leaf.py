@@ -64,9 +64,7 @@ for _ in range(4):
 opt = torch.optim.SGD([w], lr=0.1)
 for _ in range(4):
     loss = (torch.randn(8, 3) @ w - 1).pow(2).mean()
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
+    train: loss
     print(loss.item())
 ! each alone would be refused as before
 -rot = torch.zeros(3, requires_grad=True).to(torch.float64)
@@ -77,9 +75,7 @@ size = torch.ones(3, dtype=torch.float64, requires_grad=True)
 opt = torch.optim.SGD([rot, move, size], lr=0.1)
 for _ in range(4):
     loss = (rot + move * 2 - size).pow(2).sum()
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
+    train: loss
 ! the tensor is made by code that stands in no file
 w = torch.ones(2, requires_grad=True)
 exec("h = w * 2")

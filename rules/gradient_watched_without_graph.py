@@ -45,9 +45,7 @@ def forward(x):
 
 for _ in range(4):
     h, out = forward(torch.randn(5, 3))
-    opt.zero_grad()
-    out.pow(2).mean().backward()
-    opt.step()
+    train: out.pow(2).mean()
     print(h.grad.norm().item())
     with torch.no_grad():
         print(forward(torch.randn(5, 3))[1].mean().item())
@@ -63,9 +61,7 @@ def forward(x):
 for _ in range(4):
     with torch.inference_mode():
         print(forward(torch.randn(5, 3)).mean().item())
-    opt.zero_grad()
-    forward(torch.randn(5, 3)).pow(2).mean().backward()
-    opt.step()
+    train: forward(torch.randn(5, 3)).pow(2).mean()
 ! the hook of an attribute
 class Net(torch.nn.Module):
     def forward(self, x):
@@ -81,9 +77,7 @@ class Net(torch.nn.Module):
 
 net = Net()
 for _ in range(4):
-    opt.zero_grad()
-    net(torch.randn(5, 3)).pow(2).mean().backward()
-    opt.step()
+    train: net(torch.randn(5, 3)).pow(2).mean()
     with torch.no_grad():
         print(net(torch.randn(5, 3)).mean().item(), net.gradient.item())
 ! gradients are on: it was meant to have one

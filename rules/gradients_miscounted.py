@@ -49,9 +49,7 @@ class Reverse(torch.autograd.Function):
 body, domain = torch.nn.Linear(3, 4), torch.nn.Linear(4, 1)
 opt = torch.optim.SGD([*body.parameters(), *domain.parameters()], lr=0.1)
 for _ in range(4):
-    opt.zero_grad()
-    domain(Reverse.apply(body(torch.randn(5, 3)).tanh(), 0.5)).pow(2).mean().backward()
-    opt.step()
+    train: domain(Reverse.apply(body(torch.randn(5, 3)).tanh(), 0.5)).pow(2).mean()
 ! a flag behind two tensors, in a quantizer with a learned step
 class Quantize(torch.autograd.Function):
     @staticmethod
@@ -69,9 +67,7 @@ class Quantize(torch.autograd.Function):
 lin, step = torch.nn.Linear(3, 2), torch.nn.Parameter(torch.full((1,), 0.1))
 opt = torch.optim.SGD([*lin.parameters(), step], lr=0.01)
 for _ in range(4):
-    opt.zero_grad()
-    Quantize.apply(lin(torch.randn(5, 3)), step, 3).pow(2).mean().backward()
-    opt.step()
+    train: Quantize.apply(lin(torch.randn(5, 3)), step, 3).pow(2).mean()
 ! unsafe: the first return never runs
 class Scaled(torch.autograd.Function):
     @staticmethod
@@ -93,9 +89,7 @@ class Scaled(torch.autograd.Function):
 lin = torch.nn.Linear(3, 2)
 opt = torch.optim.SGD(lin.parameters(), lr=0.1)
 for _ in range(4):
-    opt.zero_grad()
-    Scaled.apply(0.3, lin(torch.randn(5, 3))).pow(2).mean().backward()
-    opt.step()
+    train: Scaled.apply(0.3, lin(torch.randn(5, 3))).pow(2).mean()
 ! the second argument needs a gradient, and what that is only its author knows
 class Product(torch.autograd.Function):
     @staticmethod

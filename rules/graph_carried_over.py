@@ -41,9 +41,7 @@ opt = torch.optim.SGD([*cell.parameters(), *head.parameters()], lr=0.1)
 h = torch.zeros(3, 4)
 for _ in range(5):
     h = cell(torch.randn(3, 2), h)
-    opt.zero_grad()
-    head(h).pow(2).mean().backward()
-    opt.step()
+    train: head(h).pow(2).mean()
 +    h = h.detach()
 ! unsafe: the mean may be meant as a constant to the loss of the pass that adds to it
 class Smooth(torch.nn.Module):
@@ -60,9 +58,7 @@ class Smooth(torch.nn.Module):
 net = Smooth()
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(4):
-    opt.zero_grad()
-    net(torch.randn(5, 2)).pow(2).mean().backward()
-    opt.step()
+    train: net(torch.randn(5, 2)).pow(2).mean()
 +    net.mean = net.mean.detach()
 ! unsafe: the code describes a loss that trains what earlier passes computed, too
 net = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 2))
@@ -71,9 +67,7 @@ memory = deque(maxlen=4)
 for _ in range(4):
     s = torch.randn(3)
     loss = sum((net(s)[0] - best).pow(2) for s, best in memory) + net(s).pow(2).sum()
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
+    train: loss
 -    memory.append((s, net(s).max()))
 +    memory.append((s, net(s).max().detach()))
 ! the object that holds what is kept may be None, as the code beside the step knows
@@ -93,9 +87,7 @@ def train(memory):
         z = net(torch.randn(5, 3))
         if memory is not None:
             z = z @ memory.add(z).T
-        opt.zero_grad()
-        z.log_softmax(1)[:, 0].mean().neg().backward()
-        opt.step()
+        train: z.log_softmax(1)[:, 0].mean().neg()
 +        if memory is not None:
 +            memory.bank = memory.bank.detach()
 
@@ -111,9 +103,7 @@ for step in range(8):
     (g,) = torch.autograd.grad(loss, x, retain_graph=True)
     x = x + 0.1 * rule(g.detach())
     if step % 2:
-        opt.zero_grad()
-        total.backward()
-        opt.step()
+        train: total
 +        x = x.detach().requires_grad_()
         total = 0
 ! a server's weights, which nobody trains, are part of what is kept
@@ -123,9 +113,7 @@ for _ in range(4):
     net.load_state_dict(server.state_dict())
     opt = torch.optim.SGD(net.parameters(), lr=0.1)
     loss = net(torch.randn(5, 3)).square().mean() + (dual * net.weight).sum()
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
+    train: loss
 -    dual = dual - 0.1 * (net.weight - server.weight)
 +    dual = (dual - 0.1 * (net.weight - server.weight)).detach()
     with torch.no_grad():
@@ -143,9 +131,7 @@ states = [None]
 for _ in range(4):
     out, state = lstm(torch.randn(3, 5, 2), states[0])
     states = [state]
-    opt.zero_grad()
-    out.pow(2).mean().backward()
-    opt.step()
+    train: out.pow(2).mean()
 +    states = repackage(states)
 ! nothing is carried anywhere: the same loss twice
 w = torch.ones(3, requires_grad=True)
@@ -173,9 +159,7 @@ class Memory(torch.nn.Module):
 net = Memory()
 opt = torch.optim.SGD(net.cell.parameters(), lr=0.1)
 for _ in range(5):
-    opt.zero_grad()
-    (net(torch.randn(2, 2), torch.randperm(4)[:2]) - 1).pow(2).mean().backward()
-    opt.step()
+    train: (net(torch.randn(2, 2), torch.randperm(4)[:2]) - 1).pow(2).mean()
 +    net.slots.detach_()
 ! two targets that objects keep: each alone would only uncover the other
 class Content(torch.nn.Module):
@@ -204,9 +188,7 @@ image = torch.rand(5, 3, requires_grad=True)
 opt = torch.optim.Adam([image])
 for _ in range(4):
     loss = content(net(image)) + style(net(image))
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
+    train: loss
 """)
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:

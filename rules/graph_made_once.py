@@ -41,9 +41,7 @@ opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(4):
 +    penalty = net.weight.pow(2).sum()
     loss = net(torch.randn(5, 2)).pow(2).mean() + 0.1 * penalty
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
+    train: loss
 ! in a function that is called in the loop
 def objective_of(net):
 -    penalty = sum(p.pow(2).sum() for p in net.parameters())
@@ -58,9 +56,7 @@ def objective_of(net):
 net = torch.nn.Linear(2, 1)
 opt, objective = torch.optim.SGD(net.parameters(), lr=0.1), objective_of(net)
 for _ in range(4):
-    opt.zero_grad()
-    objective(torch.randn(5, 2)).backward()
-    opt.step()
+    train: objective(torch.randn(5, 2))
 ! the loop looks at the values too, so they are computed in both places
 x = torch.randn(8, 2)
 net = torch.nn.Sequential(torch.nn.Linear(2, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
@@ -103,9 +99,7 @@ opt = torch.optim.SGD([raw], lr=0.1)
 for _ in range(4):
 +    A = torch.sigmoid(raw) + torch.eye(3)
 +    A = A / A.sum(1, keepdim=True)
-    opt.zero_grad()
-    (A @ torch.ones(3)).prod().backward()
-    opt.step()
+    train: (A @ torch.ones(3)).prod()
 ! the factor needs its matrix anew, too
 scale = torch.zeros(1, requires_grad=True)
 opt = torch.optim.SGD([scale], lr=0.1)
@@ -128,9 +122,7 @@ for _ in range(3):
         fake = G(z) + x
         fake = torch.tanh(fake)
         scores = D(fake.detach())
-        d_opt.zero_grad()
-        (D(x) - scores).mean().backward()
-        d_opt.step()
+        train[d_opt]: (D(x) - scores).mean()
     for _ in range(2):
         opt.zero_grad()
 +        z = E(x).tanh()

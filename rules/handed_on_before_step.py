@@ -39,9 +39,7 @@ for _ in range(5):
     s_, reward = 0.9 * s + torch.randn(3), torch.randn(1)
     next_value = critic(s_)
     loss = (reward + 0.9 * next_value.detach() - value).pow(2).sum()
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
+    train: loss
 +    next_value = critic(s_)
     s, value = s_, next_value
 ! what leads to it is computed again, too
@@ -53,18 +51,14 @@ for _ in range(5):
     logits = net(x)
     now = logits.softmax(-1)
     loss = (now.detach() - before).pow(2).mean()
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
+    train: loss
     print(loss.item())
 +    logits = net(x)
 +    now = logits.softmax(-1)
     before = now
 ! the step is made by a function
 def learn(opt, value, next_value, reward):
-    opt.zero_grad()
-    (reward + 0.9 * next_value.detach() - value).pow(2).sum().backward()
-    opt.step()
+    train: (reward + 0.9 * next_value.detach() - value).pow(2).sum()
 
 
 critic = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1))
@@ -114,9 +108,7 @@ before = net(x)
 for _ in range(5):
     now = net(x)
     loss = (now.detach() - before).pow(2).mean()
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
+    train: loss
     x = torch.randn(5, 3)
     before = now
 """)

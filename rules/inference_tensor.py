@@ -53,9 +53,7 @@ widened(net, 1)
 opt = torch.optim.Adam(net.parameters(), lr=0.1)
 for _ in range(4):
     loss = net(torch.randn(5, 3)).square().mean()
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
+    train: loss
 ! in the loop, by another name
 from torch import inference_mode
 net, target = torch.nn.Linear(2, 1), torch.nn.Linear(2, 1)
@@ -66,9 +64,7 @@ for _ in range(4):
 +    with torch.no_grad():
         aim = target(x)
     loss = (net(x) * aim).mean()
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
+    train: loss
 ! a leaf that an optimizer steps
 -with torch.inference_mode():
 +with torch.no_grad():
@@ -77,9 +73,7 @@ for _ in range(4):
 opt = torch.optim.SGD([point], lr=0.1)
 for _ in range(4):
     loss = (point * torch.randn(2)).sum()
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
+    train: loss
 ! a flag decides
 quick = True
 body, head = torch.nn.Linear(2, 4), torch.nn.Linear(4, 1)

@@ -44,9 +44,7 @@ for _ in range(5):
 -        w -= 0.1 * g  # an inner step
 +    fast = [w - 0.1 * g for w, g in zip(fast, grads)]  # an inner step
     loss = (torch.nn.functional.linear(x, *fast) - y).square().mean()
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
+    train: loss
 ! unsafe: an update of the parameters is possible, too
 for _ in range(5):
     fast = dict(net.named_parameters())
@@ -56,9 +54,7 @@ for _ in range(5):
 -        w.sub_(grads[name], alpha=0.1)
 +    fast = {name: w.sub(grads[name], alpha=0.1) for name, w in fast.items()}
     loss = (torch.nn.functional.linear(x, *fast.values()) - y).square().mean()
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
+    train: loss
 ! unsafe: an update of the parameters is possible, too
 for _ in range(5):
     fast = list(net.parameters())
@@ -67,9 +63,7 @@ for _ in range(5):
 -    for i, w in enumerate(fast): w.add_(grads[i] * -0.1)
 +    fast = [w.add(grads[i] * -0.1) for i, w in enumerate(fast)]
     loss = (torch.nn.functional.linear(x, *fast) - y).square().mean()
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
+    train: loss
 ! unsafe: an update of the parameters is possible, too
 class Learner:
     def adapt(self):
@@ -84,9 +78,7 @@ learner = Learner()
 for _ in range(5):
     learner.adapt()
     loss = (torch.nn.functional.linear(x, *learner.fast) - y).square().mean()
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
+    train: loss
 ! the parameters themselves are walked through, and no list has a name
 for _ in range(2):
     for w in net.parameters():

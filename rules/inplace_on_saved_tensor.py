@@ -82,9 +82,7 @@ class Positive(torch.nn.Linear):
 net = Positive(3, 3)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(4):
-    opt.zero_grad()
-    net(net(net(torch.randn(5, 3)).tanh()).tanh()).pow(2).mean().backward()
-    opt.step()
+    train: net(net(net(torch.randn(5, 3)).tanh()).tanh()).pow(2).mean()
 ! unsafe: the second write may be meant to read what the first one made
 h = torch.randn(3, requires_grad=True)
 a, b = torch.sigmoid(h), torch.tanh(h)
@@ -128,9 +126,7 @@ for _ in range(3):
     for i in range(2, 0, -1):
 -        levels[i - 1] += levels[i]
 +        levels[i - 1] = levels[i - 1] + levels[i]
-    opt.zero_grad()
-    sum((level - 1).pow(2).mean() for level in levels).backward()
-    opt.step()
+    train: sum((level - 1).pow(2).mean() for level in levels)
 """)
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:

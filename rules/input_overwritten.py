@@ -42,9 +42,7 @@ for _ in range(5):
 +    x_now = x
 +    x_now = torch.relu(net(x_now))
 +    loss = torch.nn.functional.cross_entropy(head(x_now), y)
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
+    train: loss
 ! unsafe: the same of a field of an object that a network is given
 class Net(torch.nn.Module):
     def __init__(self):
@@ -66,9 +64,7 @@ net, graph = Net(), SimpleNamespace(x=torch.randn(6, 4), y=torch.randn(6, 4))
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(5):
     loss = (net(graph) - graph.y).square().mean()
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
+    train: loss
 ! unsafe: the same under a key
 def run(layers, data):
 -    data["h"] = torch.tanh(layers[0](data["h"]))
@@ -85,9 +81,7 @@ data = {"h": torch.randn(6, 4), "y": torch.randn(6, 4)}
 opt = torch.optim.SGD(layers.parameters(), lr=0.1)
 for _ in range(5):
     loss = (run(layers, data) - data["y"]).square().mean()
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
+    train: loss
 ! unsafe: the same by a second name
 class Deformed(torch.nn.Module):
     def __init__(self, template):
@@ -106,9 +100,7 @@ model, codes = Deformed(torch.randn(4)), torch.randn(5, 2)
 opt = torch.optim.SGD(model.parameters(), lr=0.1)
 for code in codes:
     loss = (model(code) - 1).square().mean()
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
+    train: loss
 ! what is written by a second name begins with zeros: a sum
 class Summed(torch.nn.Module):
     def __init__(self):
@@ -126,27 +118,21 @@ model, codes = Summed(), torch.randn(5, 2)
 opt = torch.optim.SGD(model.parameters(), lr=0.1)
 for code in codes:
     loss = (model(code) - 1).square().mean()
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
+    train: loss
 ! a state begins with zeros
 cell, head = torch.nn.GRUCell(2, 4), torch.nn.Linear(4, 1)
 opt = torch.optim.SGD([*cell.parameters(), *head.parameters()], lr=0.1)
 h = torch.zeros(3, 4)
 for _ in range(5):
     h = cell(torch.randn(3, 2), h)
-    opt.zero_grad()
-    head(h).pow(2).mean().backward()
-    opt.step()
+    train: head(h).pow(2).mean()
 ! the pass writes into its input
 net = torch.nn.Linear(4, 4)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 x = torch.randn(6, 4)
 for _ in range(5):
     x += torch.tanh(net(x))
-    opt.zero_grad()
-    x.pow(2).mean().backward()
-    opt.step()
+    train: x.pow(2).mean()
 """)
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:

@@ -136,9 +136,7 @@ net.requires_grad_(False)
 for x in torch.randn(4, 5, 2):
 -    loss = net(process((x + shift).detach().numpy())).exp().mean()
 +    loss = net(process.call_torch(x + shift)).exp().mean()
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
+    train: loss
 print(process(np.zeros((5, 2))).sum())
 ! weights that a function makes of data alone stay an array
 class Weighted:
@@ -206,9 +204,7 @@ class Blur(torch.nn.Module):
 blur = Blur()
 opt = torch.optim.SGD(blur.parameters(), lr=0.1)
 for x in torch.randn(3, 1, 1, 9):
-    opt.zero_grad()
-    blur(x).pow(2).mean().backward()
-    opt.step()
+    train: blur(x).pow(2).mean()
 ! an array that sums up
 -total = np.zeros(4)
 +total = torch.zeros(4)

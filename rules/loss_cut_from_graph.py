@@ -67,18 +67,14 @@ for _ in range(4):
 -    loss = torch.tensor(losses).mean()
 +        losses.append(net(x).pow(2).mean())
 +    loss = torch.stack(losses).mean()
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
+    train: loss
 ! a detached result
 net = torch.nn.Linear(2, 1)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(4):
 -    out = net(torch.randn(5, 2)).detach()
 +    out = net(torch.randn(5, 2))
-    opt.zero_grad()
-    out.pow(2).mean().backward()
-    opt.step()
+    train: out.pow(2).mean()
 ! a matrix made of tensors
 net = torch.nn.Linear(3, 1)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
@@ -87,9 +83,7 @@ for _ in range(4):
     c, s = torch.cos(net(points).mean()), torch.sin(net(points).mean())
 -    turn = torch.tensor([[c, -s], [s, c]]).view(1, 2, 2)
 +    turn = torch.stack([torch.stack([c, -s]), torch.stack([s, c])]).view(1, 2, 2)
-    opt.zero_grad()
-    (points[:, :2] @ turn - points[:, 1:]).pow(2).mean().backward()
-    opt.step()
+    train: (points[:, :2] @ turn - points[:, 1:]).pow(2).mean()
 ! rows that a list collects
 net = torch.nn.Linear(3, 2)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
@@ -100,9 +94,7 @@ for _ in range(4):
 -    loss = torch.FloatTensor(rows).pow(2).mean()
 +        rows.append(torch.stack([a, b, torch.full_like(a, 0.5)]))
 +    loss = torch.stack(rows).pow(2).mean()
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
+    train: loss
 ! a step of a copy of the weights is taken from what a checkpoint would hold
 net = torch.nn.Linear(2, 1)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
@@ -113,9 +105,7 @@ for _ in range(4):
     loss = torch.func.functional_call(net, fast, (x,)).pow(2).mean()
     grads = torch.autograd.grad(loss, list(fast.values()), create_graph=True)
     fast = {name: w - 0.1 * g for (name, w), g in zip(fast.items(), grads)}
-    opt.zero_grad()
-    torch.func.functional_call(net, fast, (x,)).pow(2).mean().backward()
-    opt.step()
+    train: torch.func.functional_call(net, fast, (x,)).pow(2).mean()
 ! the matrix is of numbers alone
 x = torch.ones(2)
 (torch.tensor([[0.0, 1.0], [1.0, 0.0]]) @ x).sum().backward()

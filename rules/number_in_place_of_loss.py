@@ -41,9 +41,7 @@ def loss_of(x, found):
 
 
 for i in range(8):
-    opt.zero_grad()
-    loss_of(torch.randn(4, 2), i % 2).backward()
-    opt.step()
+    train: loss_of(torch.randn(4, 2), i % 2)
 ! each part is a number
 for i in range(8):
     out = net(torch.randn(4, 2))
@@ -54,18 +52,14 @@ for i in range(8):
 -        far = torch.tensor(0, dtype=torch.float32)
 +        near = torch.tensor(0, dtype=torch.float32, requires_grad=True)
 +        far = torch.tensor(0, dtype=torch.float32, requires_grad=True)
-    opt.zero_grad()
-    (near + 0.5 * far).mean().backward()
-    opt.step()
+    train: (near + 0.5 * far).mean()
 ! nothing was added
 for i in range(8):
 -    loss = torch.zeros(())
 +    loss = torch.zeros((), requires_grad=True)
     for x in torch.randn(i % 3, 4, 2):
         loss = loss + net(x).pow(2).mean()
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
+    train: loss
 ! unsafe: no pass says what the loss is to train
 for i in range(8):
     extra = net(torch.randn(4, 2)).pow(2).mean()

@@ -45,9 +45,7 @@ def replay():
     for state, q, action, reward in random.sample(memory, 3):
 +        q = net(state)
         loss = loss + (q[action] - reward) ** 2
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
+    train: loss
 
 
 for step in range(9):
@@ -64,9 +62,7 @@ def replay():
 +    qs = [net(state) for state in states]
     taken = torch.stack(qs)[range(3), actions]
     loss = (taken - torch.tensor(rewards)).pow(2).mean()
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
+    train: loss
 
 
 for step in range(9):
@@ -94,9 +90,7 @@ def learn(policy):
     for states, actions, logps, gain in memory:
 +        logps = [Categorical(logits=policy(state)).log_prob(action) for state, action in zip(states, actions)]
         loss = loss - torch.stack(logps).sum() * gain
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
+    train: loss
 
 
 for _ in range(4):
@@ -135,9 +129,7 @@ class Agent:
         for item in self.memory.sample(3):
 -            loss = loss + (item.values[item.action] - item.reward) ** 2
 +            loss = loss + (self.net(item.state)[item.action] - item.reward) ** 2
-        opt.zero_grad()
-        loss.backward()
-        opt.step()
+        train: loss
 
 
 agent = Agent(net)
@@ -154,9 +146,7 @@ def learn(batch):
 +    q_now = [net(state) for state in batch.state]
 +    left, right = torch.stack(q_now)[:, 0], torch.stack(q_now)[:, 1]
     loss = (left + right - torch.tensor(batch.reward)).pow(2).mean()
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
+    train: loss
 
 
 for step in range(9):
@@ -172,9 +162,7 @@ def replay():
 +    qs = torch.stack([net(item["state"]) for item in batch])
     taken = qs[range(3), [item["action"] for item in batch]]
     loss = (taken - torch.tensor([item["reward"] for item in batch])).pow(2).mean()
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
+    train: loss
 
 
 for step in range(9):
@@ -187,9 +175,7 @@ for step in range(9):
 ! a record is a dict that has not what it was computed from
 def replay():
     loss = sum((item["q"][0] - item["reward"]) ** 2 for item in random.sample(memory, 3))
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
+    train: loss
 
 
 for step in range(9):
@@ -203,9 +189,7 @@ def replay():
     loss = 0
     for q, action, reward in random.sample(memory, 3):
         loss = loss + (q[action] - reward) ** 2
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
+    train: loss
 
 
 for step in range(9):
@@ -219,9 +203,7 @@ def replay():
     loss = 0
     for state, q, reward in random.sample(memory, 3):
         loss = loss + (q[0] - reward) ** 2
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
+    train: loss
 
 
 for step in range(9):
@@ -234,9 +216,7 @@ for step in range(9):
 for step in range(9):
     memory.append(net(torch.randn(3)))
     loss = sum(one.sum() for one in random.sample(memory, 1 + step // 2))
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
+    train: loss
 """)
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:

@@ -52,9 +52,7 @@ model = Kernel(0.5)
 optimizer = torch.optim.Adam(model.parameters(), lr=0.1)
 for _ in range(5):
     loss = (model(torch.linspace(0, 1, 9)) - 0.5).square().mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train[optimizer]: loss
 ! two of them, one by a variable
 class Head(nn.Module):
     def __init__(self, size):
@@ -81,9 +79,7 @@ class Head(nn.Module):
 head = Head(3)
 optimizer = torch.optim.SGD(head.parameters(), lr=0.1)
 for _ in range(5):
-    optimizer.zero_grad()
-    (head(torch.randn(8, 3)) - 1).square().mean().backward()
-    optimizer.step()
+    train[optimizer]: (head(torch.randn(8, 3)) - 1).square().mean()
 ! the last layer of several
 class Net(nn.Module):
     def __init__(self):
@@ -107,9 +103,7 @@ class Net(nn.Module):
 net = Net()
 optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(5):
-    optimizer.zero_grad()
-    (net(torch.randn(8, 2)) - 1).square().mean().backward()
-    optimizer.step()
+    train[optimizer]: (net(torch.randn(8, 2)) - 1).square().mean()
 ! the factor may be what the parameter is to begin with
 class Net(nn.Module):
     def __init__(self):
@@ -124,9 +118,7 @@ class Net(nn.Module):
 net = Net()
 optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(3):
-    optimizer.zero_grad()
-    net(torch.ones(3)).backward()
-    optimizer.step()
+    train[optimizer]: net(torch.ones(3))
 ! the value is made of another variable, too
 class Net(nn.Module):
     def __init__(self, most):
@@ -141,9 +133,7 @@ class Net(nn.Module):
 net = Net(2.0)
 optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(3):
-    optimizer.zero_grad()
-    net(torch.ones(3)).backward()
-    optimizer.step()
+    train[optimizer]: net(torch.ones(3))
 ! something else assigns it
 class Net(nn.Module):
     def __init__(self):
@@ -161,9 +151,7 @@ class Net(nn.Module):
 net = Net()
 optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(3):
-    optimizer.zero_grad()
-    net(torch.ones(3)).backward()
-    optimizer.step()
+    train[optimizer]: net(torch.ones(3))
 """)
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:

@@ -52,9 +52,7 @@ losses = []
 for epoch in range(3):
     for _ in range(2):
         losses.append(net(torch.randn(4, 2)).pow(2).mean())
-    opt.zero_grad()
-    sum(losses).backward()
-    opt.step()
+    train: sum(losses)
 +    losses.clear()
 ! what each pass collects in lists of its own is not emptied
 Saved = namedtuple("Saved", ["score", "value"])
@@ -79,9 +77,7 @@ def finish():
     for one, target in zip(saved, torch.tensor(returns)):
         losses.append(one.score * target + one.value)
     losses = torch.stack(losses).sum()
-    opt.zero_grad()
-    losses.backward()
-    opt.step()
+    train: losses
 +    saved.clear()
 
 
@@ -101,9 +97,7 @@ opt = torch.optim.SGD(student.parameters(), lr=0.1)
 def train(x):
     student(x), teacher(x)
     loss = sum((a - b).pow(2).mean() for a, b in zip(mine, theirs))
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
+    train: loss
 +    mine.clear()
 +    theirs.clear()
 

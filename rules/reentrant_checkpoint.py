@@ -52,9 +52,7 @@ opt = torch.optim.SGD(layer.parameters(), lr=0.1)
 for _ in range(4):
 -    out = checkpoint(layer, emb(torch.arange(5)), use_reentrant=True)
 +    out = checkpoint(layer, emb(torch.arange(5)), use_reentrant=False)
-    opt.zero_grad()
-    out.pow(2).mean().backward()
-    opt.step()
+    train: out.pow(2).mean()
 ! several parts at once
 import torch.utils.checkpoint
 
@@ -73,9 +71,7 @@ net = Net()
 net.parts[2].requires_grad_(False)
 opt = torch.optim.SGD(net.parts[0].parameters(), lr=0.1)
 for _ in range(4):
-    opt.zero_grad()
-    net(torch.ones(4, 3)).pow(2).mean().backward()
-    opt.step()
+    train: net(torch.ones(4, 3)).pow(2).mean()
 ! every checkpoint of the program
 from torch.utils.checkpoint import checkpoint
 
@@ -91,9 +87,7 @@ def run(x):
 
 
 for _ in range(4):
-    opt.zero_grad()
-    run(torch.ones(4, 3)).pow(2).mean().backward()
-    opt.step()
+    train: run(torch.ones(4, 3)).pow(2).mean()
 ! its options are in a mapping
 from torch.utils.checkpoint import checkpoint
 
@@ -116,9 +110,7 @@ net = Tower()
 +net.gradient_checkpointing_enable({"use_reentrant": False})
 opt = torch.optim.SGD(net.part.parameters(), lr=0.1)
 for _ in range(4):
-    opt.zero_grad()
-    net(torch.ones(4, 2)).pow(2).mean().backward()
-    opt.step()
+    train: net(torch.ones(4, 2)).pow(2).mean()
 ! a derivative through it
 from torch.utils import checkpoint as cp
 
@@ -129,9 +121,7 @@ for _ in range(4):
 -    out = cp.checkpoint(net, x, use_reentrant=True)
 +    out = cp.checkpoint(net, x, use_reentrant=False)
     slope, = torch.autograd.grad(out.sum(), x, create_graph=True)
-    opt.zero_grad()
-    (slope.norm(dim=1) - 1).pow(2).mean().backward()
-    opt.step()
+    train: (slope.norm(dim=1) - 1).pow(2).mean()
 ! it is not reentrant
 from torch.utils.checkpoint import checkpoint
 

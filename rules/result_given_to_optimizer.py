@@ -39,9 +39,7 @@ W, b = torch.randn(3, 2, requires_grad=True), torch.zeros(2, requires_grad=True)
 -opt = torch.optim.SGD([*W, b], lr=0.1)
 +opt = torch.optim.SGD([W, b], lr=0.1)
 for _ in range(4):
-    opt.zero_grad()
-    (torch.ones(5, 3) @ W + b).pow(2).mean().backward()
-    opt.step()
+    train: (torch.ones(5, 3) @ W + b).pow(2).mean()
 ! a getter makes the value anew from what is stored
 class Positive:
     def __init__(self, **values):
@@ -69,9 +67,7 @@ opt = torch.optim.Adam([
 ])
 for _ in range(4):
     loss = (kernel.positive["scale"] - 2).pow(2) + (kernel.noise - 1).pow(2)
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
+    train: loss
 ! a computed weight stands among the parameters of a module
 class Masked(torch.nn.Module):
     def __init__(self, layer):
@@ -91,9 +87,7 @@ net = Masked(torch.nn.Linear(3, 2))
 -opt = torch.optim.SGD(net.parameters(), lr=0.1)
 +opt = torch.optim.SGD([p for p in net.parameters() if p.is_leaf], lr=0.1)
 for _ in range(4):
-    opt.zero_grad()
-    (net(torch.ones(5, 3)) - 1).pow(2).mean().backward()
-    opt.step()
+    train: (net(torch.ones(5, 3)) - 1).pow(2).mean()
 ! a leaf of its own would be reached by no loss: each pass asks for the value anew
 class Latent(nn.Module):
     def __init__(self):
@@ -109,18 +103,14 @@ latent = Latent()
 -opt = torch.optim.SGD([latent.code], lr=0.5)
 +opt = torch.optim.SGD([latent.raw], lr=0.5)
 for _ in range(4):
-    opt.zero_grad()
-    (latent.code - torch.arange(4.0)).pow(2).sum().backward()
-    opt.step()
+    train: (latent.code - torch.arange(4.0)).pow(2).sum()
 ! unsafe: either may be meant, the whole table or a row of its own
 table = torch.randn(5, 4, requires_grad=True)
 row = table[2]
 -opt = torch.optim.SGD([row], lr=0.1)
 +opt = torch.optim.SGD([table], lr=0.1)
 for _ in range(5):
-    opt.zero_grad()
-    (table.sum(0) - row).square().sum().backward()
-    opt.step()
+    train: (table.sum(0) - row).square().sum()
 ! nothing in reach holds the leaf any more
 def start():
     return torch.zeros(3, requires_grad=True) + 1

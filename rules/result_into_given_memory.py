@@ -48,9 +48,7 @@ class Bilinear(torch.nn.Module):
 net = Bilinear()
 opt = torch.optim.SGD(net.parameters(), lr=0.01)
 for _ in range(4):
-    opt.zero_grad()
-    net(torch.randn(4, 7, 5)).pow(2).mean().backward()
-    opt.step()
+    train: net(torch.randn(4, 7, 5)).pow(2).mean()
 ! the value is used where it is computed
 lin, scratch = torch.nn.Linear(4, 4), torch.empty(6, 6)
 opt = torch.optim.SGD(lin.parameters(), lr=0.1)
@@ -58,9 +56,7 @@ for _ in range(4):
     z = lin(torch.randn(6, 4)).tanh()
 -    similar = torch.matmul(z, z.t(), out=scratch)
 +    similar = torch.matmul(z, z.t())
-    opt.zero_grad()
-    torch.nn.functional.cross_entropy(similar, torch.arange(6)).backward()
-    opt.step()
+    train: torch.nn.functional.cross_entropy(similar, torch.arange(6))
 ! each into its part
 lin = torch.nn.Linear(4, 2)
 opt = torch.optim.SGD(lin.parameters(), lr=0.1)
@@ -70,9 +66,7 @@ for _ in range(4):
 +    table[0] = torch.sigmoid(h)
 -    torch.tanh(h, out=table[1])
 +    table[1] = torch.tanh(h)
-    opt.zero_grad()
-    table.pow(2).mean().backward()
-    opt.step()
+    train: table.pow(2).mean()
 ! where the result goes is chosen by a function, and its value is used by another name
 lin, kept = torch.nn.Linear(3, 3), {}
 opt = torch.optim.SGD(lin.parameters(), lr=0.1)
@@ -80,9 +74,7 @@ for _ in range(4):
     h = lin(torch.ones(2, 3))
 -    out = torch.tanh(h, out=kept.setdefault("h", torch.empty(2, 3)))
 +    out = torch.tanh(h)
-    opt.zero_grad()
-    out.pow(2).mean().backward()
-    opt.step()
+    train: out.pow(2).mean()
 ! where the result goes is chosen by a function, and it has no other name
 def place(n=[]):
     n[:] = n or [torch.empty(3)]

@@ -61,9 +61,7 @@ for x in torch.randn(4, 8, 3):
 +        grads = torch.autograd.grad(loss, [w, b], create_graph=True)
 +        w, b = (p - 0.1 * g for p, g in zip([w, b], grads))
     outer = (z @ w + b - 1).square().mean()
-    opt.zero_grad()
-    outer.backward()
-    opt.step()
+    train: outer
 ! unsafe: the same of a list, in a method
 class Learner:
     rate = 0.1
@@ -82,9 +80,7 @@ class Learner:
 learner = Learner()
 for x in torch.randn(4, 8, 3):
     fast = learner.adapt(x, [p * 1 for p in body.parameters()])
-    opt.zero_grad()
-    (linear(x, *fast) - 1).square().mean().backward()
-    opt.step()
+    train: (linear(x, *fast) - 1).square().mean()
 ! unsafe: one result
 for x in torch.randn(4, 8, 3):
     code = body(x)
@@ -94,9 +90,7 @@ for x in torch.randn(4, 8, 3):
 -    inner.step()
 +    grads = torch.autograd.grad((code - 1).square().sum(), [code], create_graph=True)
 +    code = code - 0.5 * grads[0]
-    opt.zero_grad()
-    code.exp().mean().backward()
-    opt.step()
+    train: code.exp().mean()
 ! momentum is more than a step
 for x in torch.randn(4, 8, 3):
     code = body(x)

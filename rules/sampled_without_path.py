@@ -40,9 +40,7 @@ for _ in range(4):
     mean, scale = net(x).chunk(2, 1)
 -    z = Normal(mean, scale.exp()).sample()
 +    z = Normal(mean, scale.exp()).rsample()
-    opt.zero_grad()
-    (z @ decode - x).pow(2).mean().backward()
-    opt.step()
+    train: (z @ decode - x).pow(2).mean()
 ! in a method of its own, and what it is given to is frozen
 class Actor(torch.nn.Module):
     def __init__(self):
@@ -60,18 +58,14 @@ opt = torch.optim.SGD(actor.parameters(), lr=0.1)
 for _ in range(4):
     s = torch.randn(6, 3)
     loss = -critic(torch.cat([s, actor.act(s)], 1)).mean()
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
+    train: loss
 ! relaxed categories, several to a draw
 logits, codes = torch.nn.Parameter(torch.zeros(4, 5)), torch.randn(5, 3)
 opt = torch.optim.SGD([logits], lr=0.5)
 for _ in range(4):
 -    picked = Relaxed(torch.tensor(0.7), logits=logits).sample((8,))
 +    picked = Relaxed(torch.tensor(0.7), logits=logits).rsample((8,))
-    opt.zero_grad()
-    (picked @ codes).pow(2).mean().backward()
-    opt.step()
+    train: (picked @ codes).pow(2).mean()
 ! a category has no path
 net, earned = torch.nn.Linear(3, 4), torch.randn(4)
 earned[torch.multinomial(net(torch.randn(6, 3)).softmax(1), 1)].mean().backward()

@@ -48,9 +48,7 @@ for _ in range(4):
         for _ in range(20):
             z = f(z, x)
 +    z = f(z, x)
-    opt.zero_grad()
-    z.pow(2).mean().backward()
-    opt.step()
+    train: z.pow(2).mean()
 ! a function solves, here and in a hook
 ! unsafe: the gradient of one step is not that of all steps
 def solve(g, z):
@@ -69,9 +67,7 @@ for _ in range(4):
     z.register_hook(
         lambda g: solve(lambda y: torch.autograd.grad(out, at, y, retain_graph=True)[0] + g, g)
     )
-    opt.zero_grad()
-    z.pow(2).mean().backward()
-    opt.step()
+    train: z.pow(2).mean()
 ! until it changes no more
 ! unsafe: the gradient of one step is not that of all steps
 for _ in range(4):
@@ -83,9 +79,7 @@ for _ in range(4):
             change = (new - z).abs().max()
             z = new
 +    z = f(z, x)
-    opt.zero_grad()
-    z.pow(2).mean().backward()
-    opt.step()
+    train: z.pow(2).mean()
 ! nothing is solved for in the block
 net = torch.nn.Linear(3, 1)
 with torch.no_grad():

@@ -43,9 +43,7 @@ for _ in range(5):
         hidden = cell(word, hidden)
         said = head(hidden).softmax(1)
         loss = loss + torch.nn.functional.nll_loss(said.log(), right)
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
+    train: loss
 +    del said
 ! unsafe: the same of a start that a function is given, which asks for None
 class Decoder(torch.nn.Module):
@@ -65,9 +63,7 @@ encoder, decoder = torch.nn.Linear(3, 4), Decoder()
 opt = torch.optim.SGD([*encoder.parameters(), *decoder.parameters()], lr=0.1)
 for _ in range(5):
 +    decoder.state = None
-    opt.zero_grad()
-    decoder(torch.randn(3, 6, 2), encoder(torch.randn(6, 3))).pow(2).mean().backward()
-    opt.step()
+    train: decoder(torch.randn(3, 6, 2), encoder(torch.randn(6, 3))).pow(2).mean()
 ! unsafe: the same of a start that is a parameter, and of an attribute that may not be there
 class Evolving(torch.nn.Module):
     def __init__(self):
@@ -85,9 +81,7 @@ net = Evolving()
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(5):
     loss = sum(net(x).pow(2).mean() for x in torch.randn(3, 6, 4))
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
+    train: loss
 +    del net.weight
 ! unsafe: an evaluation gives the state its start before each sequence
 class Reader(torch.nn.Module):
@@ -115,9 +109,7 @@ model = Reader()
 opt = torch.optim.SGD(model.parameters(), lr=0.1)
 for x in torch.randn(4, 5, 1, 2):
 +    model.hidden = model.begin()
-    opt.zero_grad()
-    model(x).pow(2).mean().backward()
-    opt.step()
+    train: model(x).pow(2).mean()
 evaluate(model)
 ! unsafe: an evaluation resets all parts of the model by its own method
 class Memory(torch.nn.Module):
@@ -160,9 +152,7 @@ model = Layers()
 opt = torch.optim.SGD(model.parameters(), lr=0.1)
 for x in torch.randn(4, 5, 4):
 +    model.reset()
-    opt.zero_grad()
-    model(x).pow(2).mean().backward()
-    opt.step()
+    train: model(x).pow(2).mean()
 evaluate(model)
 ! an evaluation hands the state on from its start, as training does
 cell, head = torch.nn.GRUCell(2, 4), torch.nn.Linear(4, 1)
@@ -180,9 +170,7 @@ def train():
     h = torch.zeros(6, 4)
     for x in torch.randn(5, 6, 2):
         h = cell(x, h)
-        opt.zero_grad()
-        head(h).pow(2).mean().backward()
-        opt.step()
+        train: head(h).pow(2).mean()
 
 
 train()
@@ -196,9 +184,7 @@ for _ in range(5):
         if h is None:
             h = torch.zeros(len(x), 4)
         h = cell(x, h)
-    opt.zero_grad()
-    head(h).pow(2).mean().backward()
-    opt.step()
+    train: head(h).pow(2).mean()
 ! the code itself begins anew now and then
 cell, head = torch.nn.GRUCell(2, 4), torch.nn.Linear(4, 1)
 opt = torch.optim.SGD([*cell.parameters(), *head.parameters()], lr=0.1)
@@ -208,9 +194,7 @@ for epoch in range(2):
         start = torch.zeros(6, 4)
         for x in torch.randn(3, 6, 2):
             h = cell(x, start if h is None else h)
-        opt.zero_grad()
-        head(h).pow(2).mean().backward()
-        opt.step()
+        train: head(h).pow(2).mean()
 ! an average begins with its first value, which each step adds to it
 net = torch.nn.Linear(2, 4)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
@@ -219,9 +203,7 @@ for _ in range(5):
     z = net(torch.randn(6, 2))
     for one in z:
         mean = z.mean(0) if mean is None else 0.9 * mean + 0.1 * one
-    opt.zero_grad()
-    (z - mean).pow(2).mean().backward()
-    opt.step()
+    train: (z - mean).pow(2).mean()
 """)
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:

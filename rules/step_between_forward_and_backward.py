@@ -56,9 +56,7 @@ for _ in range(4):
     d_opt.step()
 +    score = D(fake)
     g_loss = -score.mean()
-    g_opt.zero_grad()
-    g_loss.backward()
-    g_opt.step()
+    train[g_opt]: g_loss
 ! of a condition's branches what is needed, and only where the backward is reached
 paired = False
 for i in range(6):
@@ -131,9 +129,7 @@ for _ in range(4):
 -    (q(x) - aim).pow(2).mean().backward()
 -    q_opt.step()
 -    old.load_state_dict(q.state_dict())
-    pi_opt.zero_grad()
-    pi_loss.backward()
-    pi_opt.step()
+    train[pi_opt]: pi_loss
 +    for opt in (q_opt,):
 +        opt.zero_grad()
 +    (q(x) - aim).pow(2).mean().backward()
@@ -231,9 +227,7 @@ for i in range(4):
 +    update(c_opt, C(fake.detach()).pow(2).mean())
 ! the helper clears, and its call has a condition of its own
 def update(optimizer, loss):
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train[optimizer]: loss
 
 
 for i in range(4):

@@ -58,9 +58,7 @@ net = Masked()
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(4):
     loss = (net(torch.ones(5, 3)) - 1).pow(2).mean()
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
+    train: loss
 ! the layer is called with the value
 ! unsafe: the value has a graph, and may be meant as the new one of the parameter
 class Normed(torch.nn.Module):
@@ -80,17 +78,13 @@ net = Normed()
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(4):
     loss = (net(torch.ones(5, 3)) - 1).pow(2).mean()
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
+    train: loss
 ! weights are kept in range after the step
 net = torch.nn.Linear(3, 2)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(4):
     loss = (net(torch.ones(5, 3)) - 1).pow(2).mean()
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
+    train: loss
 -    net.weight = net.weight.clamp(-0.1, 0.1)
 +    with torch.no_grad():
 +        net.weight.copy_(net.weight.clamp(-0.1, 0.1))
@@ -106,9 +100,7 @@ class Scaled(torch.nn.Linear):
 net = Scaled(3, 2)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(4):
-    opt.zero_grad()
-    net(torch.ones(5, 3)).pow(2).mean().backward()
-    opt.step()
+    train: net(torch.ones(5, 3)).pow(2).mean()
     net.shrink()
 ! no optimizer holds the parameter yet
 net = torch.nn.Linear(3, 2)
@@ -117,9 +109,7 @@ net = torch.nn.Linear(3, 2)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(4):
     loss = (net(torch.ones(5, 3)) - 1).pow(2).mean()
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
+    train: loss
 ! several are assigned at once
 net = torch.nn.Linear(3, 2)
 net.weight, net.bias = torch.eye(2, 3), torch.zeros(2)

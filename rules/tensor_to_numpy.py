@@ -86,9 +86,7 @@ for _ in range(4):
     for x in torch.randn(3, 5, 2):
         losses.append(net(x).pow(2).mean())
     mean = sum(losses) / len(losses)
-    opt.zero_grad()
-    mean.backward()
-    opt.step()
+    train: mean
 -    curve.append(mean)
 +    curve.append(float(mean))
 print(numpy.array(curve).mean())

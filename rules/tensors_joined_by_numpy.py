@@ -56,9 +56,7 @@ class Layers(torch.nn.Module):
 net = Layers()
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for x in torch.randn(4, 5, 3):
-    opt.zero_grad()
-    net(x).pow(2).mean().backward()
-    opt.step()
+    train: net(x).pow(2).mean()
 ! what the function returns goes on with it
 heads, out = torch.nn.ModuleList(torch.nn.Linear(3, 2) for _ in range(2)), torch.nn.Linear(2, 1)
 opt = torch.optim.SGD([*heads.parameters(), *out.parameters()], lr=0.1)
@@ -72,9 +70,7 @@ def best_of(x):
 
 
 for x in torch.randn(4, 5, 3):
-    opt.zero_grad()
-    out(best_of(x)).pow(2).mean().backward()
-    opt.step()
+    train: out(best_of(x)).pow(2).mean()
 ! unsafe: the ensemble may be the target of the network alone
 net, others = torch.nn.Linear(3, 2), torch.nn.ModuleList(torch.nn.Linear(3, 2) for _ in range(2))
 opt = torch.optim.SGD([*net.parameters(), *others.parameters()], lr=0.1)

@@ -41,9 +41,7 @@ for x, found in zip(torch.randn(5, 5, 3), (True, True, False, True, False)):
     if found:
         extra = head(z).exp().mean()
     loss = loss + 0.1 * extra
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
+    train: loss
 ! unsafe: the same of an attribute
 class Detector(torch.nn.Module):
     def __init__(self):
@@ -67,9 +65,7 @@ net = Detector()
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for found in ([0, 1], [2], [], [1, 3], []):
     net(torch.randn(5, 3), found)
-    opt.zero_grad()
-    net.loss.backward()
-    opt.step()
+    train: net.loss
 ! unsafe: the same in a branch of several
 for x, found in zip(torch.randn(5, 5, 3), (1, 2, 0, 1, -1)):
     z, loss = net(x).tanh(), 0
@@ -80,26 +76,20 @@ for x, found in zip(torch.randn(5, 5, 3), (1, 2, 0, 1, -1)):
         extra = head(z).exp().mean()
     loss += z.square().mean()
     loss += extra
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
+    train: loss
 ! now and then, by a count of steps
 for step, x in enumerate(torch.randn(6, 5, 3)):
     if step % 2 == 0:
         penalty = head.weight.exp().sum()
     loss = head(net(x).tanh()).square().mean() + penalty
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
+    train: loss
 ! a state is made of its own last value, and is no term
 h = torch.zeros(5, 4)
 for x in torch.randn(6, 5, 3):
     if x.sum() < 2:
         h = (net(x) + h).tanh()
     loss = head(h).square().mean()
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
+    train: loss
 ! what is made once
 class Net(torch.nn.Module):
     def __init__(self):
@@ -115,9 +105,7 @@ class Net(torch.nn.Module):
 net = Net()
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for x in torch.randn(4, 5, 3):
-    opt.zero_grad()
-    net(x).backward()
-    opt.step()
+    train: net(x)
 """)
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:

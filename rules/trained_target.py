@@ -45,9 +45,7 @@ for _ in range(4):
     seen, label = torch.randn(6, 4), torch.randint(3, (6,))
     logits = guess(seen)
     guess_loss = F.cross_entropy(logits, label)
-    guess_opt.zero_grad()
-    guess_loss.backward()
-    guess_opt.step()
+    train[guess_opt]: guess_loss
     reward = logits.log_softmax(1).gather(1, label[:, None])
     value_opt.zero_grad()
 -    F.smooth_l1_loss(value(seen), target=reward).backward()
@@ -74,9 +72,7 @@ for _ in range(4):
     own, other = pair(torch.randn(6, 4), torch.randint(3, (6,)))
     seconds.zero_grad()
     other.backward()
-    firsts.zero_grad()
-    own.backward()
-    firsts.step()
+    train[firsts]: own
     seconds.step()
 ! what the critic is to make small only weighs in the actor's loss
 trunk, policy, critic = nn.Linear(4, 3), nn.Linear(3, 2), nn.Linear(3, 1)

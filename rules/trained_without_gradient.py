@@ -45,9 +45,7 @@ for _ in range(4):
 -    with torch.no_grad():
 -        out = net(torch.randn(5, 2))
 +    out = net(torch.randn(5, 2))
-    opt.zero_grad()
-    out.pow(2).mean().backward()
-    opt.step()
+    train: out.pow(2).mean()
 ! a decorator of the project's own
 def without_gradient(function):
     def inner(*args):
@@ -67,9 +65,7 @@ def objective(x):
 
 
 for _ in range(4):
-    opt.zero_grad()
-    objective(torch.randn(5, 2)).backward()
-    opt.step()
+    train: objective(torch.randn(5, 2))
 ! a context of the project's own
 @contextlib.contextmanager
 def evaluating(net):
@@ -84,9 +80,7 @@ for _ in range(4):
 -    with evaluating(net):
 -        loss = net(torch.randn(5, 2)).pow(2).mean()
 +    loss = net(torch.randn(5, 2)).pow(2).mean()
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
+    train: loss
 ! a flag that whoever trains has to give
 body, head = torch.nn.Linear(2, 3), torch.nn.Linear(3, 1)
 opt = torch.optim.SGD([*body.parameters(), *head.parameters()], lr=0.1)
@@ -100,9 +94,7 @@ def predict(x, train=False):
 for _ in range(4):
 -    loss = predict(torch.randn(5, 2)).pow(2).mean()
 +    loss = predict(torch.randn(5, 2), train=True).pow(2).mean()
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
+    train: loss
 ! the mode is entered by hand, at a call that says nothing of gradients
 net = torch.nn.Linear(2, 1)
 off = torch.no_grad()

@@ -45,9 +45,7 @@ for _ in range(4):
 -    D(fake).mean().backward()
 +    D(fake.detach()).mean().backward()
     d_opt.step()
-    g_opt.zero_grad()
-    (-D(fake).mean()).backward()
-    g_opt.step()
+    train[g_opt]: (-D(fake).mean())
 ! in a function
 G, D = torch.nn.Linear(2, 3), torch.nn.Linear(3, 1)
 g_opt = torch.optim.SGD(G.parameters(), lr=0.1)
@@ -64,9 +62,7 @@ def train_critic(batch, made):
 for _ in range(4):
     fake = torch.tanh(G(torch.randn(4, 2)))
     train_critic(torch.randn(4, 3), fake)
-    g_opt.zero_grad()
-    D(fake).mean().backward()
-    g_opt.step()
+    train[g_opt]: D(fake).mean()
 ! in two terms of one loss
 def penalty(D, fake):
     x = (0.5 * fake).requires_grad_()
@@ -83,9 +79,7 @@ for _ in range(4):
 -    (D(fake).mean() + penalty(D, fake)).backward()
 +    (D(fake.detach()).mean() + penalty(D, fake.detach())).backward()
     d_opt.step()
-    g_opt.zero_grad()
-    (-D(fake).mean()).backward()
-    g_opt.step()
+    train[g_opt]: (-D(fake).mean())
 ! G is trained first
 G = torch.nn.Sequential(torch.nn.Linear(2, 4), torch.nn.Tanh(), torch.nn.Linear(4, 3))
 D = torch.nn.Linear(3, 1)
@@ -125,9 +119,7 @@ for _ in range(4):
     g_opt.zero_grad()
     g_loss.backward(retain_graph=True)
     g_opt.step()
-    d_opt.zero_grad()
-    d_loss.backward()
-    d_opt.step()
+    train[d_opt]: d_loss
 ! the same loss twice: nothing leads out of the shared part
 w = torch.ones(3, requires_grad=True)
 loss = w.exp().sum()

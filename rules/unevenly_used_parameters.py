@@ -66,9 +66,7 @@ class Net(torch.nn.Module):
 +net = DDP(Net(), find_unused_parameters=True)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for k in range(4):
-    opt.zero_grad()
-    net(torch.ones(4, 3), k % 2).pow(2).mean().backward()
-    opt.step()
+    train: net(torch.ones(4, 3), k % 2).pow(2).mean()
 torch.distributed.destroy_process_group()
 ! the loss takes a parameter past the forward
 from torch import nn
@@ -80,9 +78,7 @@ net.weights = nn.Parameter(torch.zeros(2))
 +net = nn.parallel.DistributedDataParallel(net)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(4):
-    opt.zero_grad()
-    (net(torch.ones(4, 3)).pow(2).mean(0) * net.module.weights.exp()).sum().backward()
-    opt.step()
+    train: (net(torch.ones(4, 3)).pow(2).mean(0) * net.module.weights.exp()).sum()
 torch.distributed.destroy_process_group()
 ! one layer under two checkpoints
 from torch.utils.checkpoint import checkpoint
@@ -103,9 +99,7 @@ class Net(torch.nn.Module):
 +net = torch.nn.parallel.DistributedDataParallel(Net(), bucket_cap_mb=1, static_graph=True)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(4):
-    opt.zero_grad()
-    net(torch.ones(4, 3)).pow(2).mean().backward()
-    opt.step()
+    train: net(torch.ones(4, 3)).pow(2).mean()
 torch.distributed.destroy_process_group()
 ! a framework wraps the module
 import os

@@ -74,9 +74,7 @@ for _ in range(3):
         loss = (net(near) - net(x)).pow(2).sum()
         grad = torch.autograd.grad(loss, [near])[0]
         near = near.detach() + 0.1 * grad.sign()
-    opt.zero_grad()
-    net(near.detach()).pow(2).mean().backward()
-    opt.step()
+    train: net(near.detach()).pow(2).mean()
 ! a penalty that trains nothing without a graph of its own
 net = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1))
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
@@ -87,9 +85,7 @@ for _ in range(4):
 -    (slope,) = torch.autograd.grad(score.sum(), x, retain_graph=True)
 +    (slope,) = torch.autograd.grad(score.sum(), x, retain_graph=True, create_graph=True)
     loss = score.pow(2).mean() + (slope.norm(2, 1) - 1).pow(2).mean()
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
+    train: loss
 ! where a function is given it
 net = torch.nn.Linear(1, 1)
 
@@ -120,9 +116,7 @@ for batch in torch.rand(4, 6, 4).unbind():
 +    real.requires_grad_()
     scores = net(real)
     loss = (weight * scores).mean() + penalty(real, scores)
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
+    train: loss
 ! the loop binds what the helper is given
 net = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1))
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
@@ -137,9 +131,7 @@ for real, weight in zip(torch.rand(4, 6, 3).unbind(), torch.rand(4, 6, 1).unbind
 +    real.requires_grad_()
     scores = net(real)
     loss = (weight * scores).mean() + penalty(real, scores)
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
+    train: loss
 ! a parameter that one loss does not use
 a, b = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
 -grads = torch.autograd.grad(a.pow(2).sum(), [a, b])
@@ -154,9 +146,7 @@ for _ in range(4):
     for field in fields:
 -        d += torch.autograd.grad(field.sum(), [x, t], create_graph=True)
 +        d += torch.autograd.grad(field.sum(), [x, t], create_graph=True, allow_unused=True, materialize_grads=True)
-    opt.zero_grad()
-    sum((each - 1).square().mean() for each in d).backward()
-    opt.step()
+    train: sum((each - 1).square().mean() for each in d)
 ! one of several that is marked behind the forward
 net = torch.nn.Linear(2, 1)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
@@ -166,9 +156,7 @@ for _ in range(4):
     u = net(torch.cat([x, t], 1)).exp()
     x.requires_grad_()
     slopes = torch.autograd.grad(u.sum(), [x, t], create_graph=True)
-    opt.zero_grad()
-    sum((slope - 1).square().mean() for slope in slopes).backward()
-    opt.step()
+    train: sum((slope - 1).square().mean() for slope in slopes)
 ! what is not used is allowed, and its None is computed with
 net = torch.nn.ModuleDict({"body": torch.nn.Linear(3, 1), "head": torch.nn.Linear(3, 1)})
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
@@ -185,9 +173,7 @@ for _ in range(4):
 +    grads = torch.autograd.grad(inner, params, create_graph=True, allow_unused=True, materialize_grads=True)
     fast = stepped(params, grads)
     loss = sum((torch.nn.functional.linear(x, w, b) - 1).square().mean() for w, b in (fast[:2], fast[2:]))
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
+    train: loss
 ! all that is given is None: zeros would train nothing
 w, other = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
 (slope,) = torch.autograd.grad(w.exp().sum(), [other], allow_unused=True)

@@ -93,9 +93,7 @@ state, loss = torch.zeros(1, 3), 0
 for x in torch.randn(4, 1, 2):
     state = cell(x, state)
     loss += state.pow(2).sum()
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
+    train: loss
 ! the sum alone comes from earlier passes: to cut it there is enough
 net = torch.nn.Linear(2, 1)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)

@@ -76,9 +76,7 @@ layer = torch.nn.Linear(2, 2)
 +    layer.bias[0] = 1
 opt = torch.optim.SGD(layer.parameters(), lr=0.1)
 for _ in range(4):
-    opt.zero_grad()
-    layer(torch.randn(5, 2)).pow(2).mean().backward()
-    opt.step()
+    train: layer(torch.randn(5, 2)).pow(2).mean()
 ! unsafe: an update of the values is possible, too
 code, psi = torch.randn(2, 6, requires_grad=True), 0.7
 opt = torch.optim.SGD([code], lr=0.1)
@@ -88,9 +86,7 @@ for _ in range(4):
 +    code_now = code.clone()
 +    code_now[:, 3:] = psi * code[:, 3:]
 +    loss = code_now.exp().mean() + code_now.square().mean()
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
+    train: loss
     print(code.norm().item())
 ! unsafe: the same of a parameter in the forward
 class Net(torch.nn.Module):
@@ -111,9 +107,7 @@ class Net(torch.nn.Module):
 net = Net()
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for x in torch.randn(4, 5, 4):
-    opt.zero_grad()
-    net(x).square().mean().backward()
-    opt.step()
+    train: net(x).square().mean()
 ! the write stands in no file
 w = torch.ones(2, requires_grad=True)
 exec("w += 1")
