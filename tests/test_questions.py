@@ -36,7 +36,7 @@ from autofix.verdict.properties import (
     start_is_read_once,
     state_begins_anew_elsewhere,
 )
-from autofix.verdict.property import HEAD
+from autofix.verdict.property import Example
 
 SCHEMA = json.loads((Path(__file__).parent.parent / "docs" / "schema.json").read_text("utf-8"))
 BENT = losses.VALUED.mutated("bent", ("weight = advantage", "weight = advantage.square()"))
@@ -53,6 +53,11 @@ for _ in range(4):
     loss.backward()
     opt.step()
 """
+
+
+def whole(text: str) -> str:
+    """The script of an example's text."""
+    return Example(text, "", "").script
 
 
 def written(folder: Path, program: Program | str) -> Target:
@@ -84,7 +89,7 @@ def asked(report: Report) -> Question:
         ),
         pytest.param(
             *(
-                HEAD + average_is_trained.CENTRED,
+                whole(average_is_trained.CENTRED),
                 ("AG202", "AG203"),
                 (
                     "Is `mean` a constant to the loss, or does it train what its own pass adds to it?",
@@ -95,7 +100,7 @@ def asked(report: Report) -> Question:
         ),
         pytest.param(
             *(
-                HEAD + loss_trains_its_target.TOGETHER,
+                whole(loss_trains_its_target.TOGETHER),
                 ("AG201", "AG210"),
                 ("Should `second` be trained as a target?", ["constant", "trained"]),
             ),
@@ -103,7 +108,7 @@ def asked(report: Report) -> Question:
         ),
         pytest.param(
             *(
-                HEAD + loss_trains_its_target.TEMPORAL,
+                whole(loss_trains_its_target.TEMPORAL),
                 ("AG201", "AG210"),
                 ("Should `reward + 0.9 * later` be trained as a target?", ["constant", "trained"]),
             ),
@@ -111,7 +116,7 @@ def asked(report: Report) -> Question:
         ),
         pytest.param(
             *(
-                HEAD + passes_train_earlier_ones.FRAMES,
+                whole(passes_train_earlier_ones.FRAMES),
                 ("AG201", "AG203"),
                 (
                     "Is `before` done once its own pass has gone backward, or do later passes train it, too?",
@@ -122,7 +127,7 @@ def asked(report: Report) -> Question:
         ),
         pytest.param(
             *(
-                HEAD + network_reads_its_output.FEATURES,
+                whole(network_reads_its_output.FEATURES),
                 ("AG203", "AG211"),
                 (
                     "Does each pass begin with the same input, or with `nodes` of the pass before?",
@@ -133,7 +138,7 @@ def asked(report: Report) -> Question:
         ),
         pytest.param(
             *(
-                HEAD + start_is_read_once.WORDS,
+                whole(start_is_read_once.WORDS),
                 ("AG203", "AG213"),
                 (
                     "Does each pass begin anew with `first`, or go on from `word` of the pass before?",
@@ -143,13 +148,13 @@ def asked(report: Report) -> Question:
             marks=pytest.mark.apart("long"),
         ),
         (
-            HEAD + shared_across_passes.EPOCHS.replace("- old)", "+ old)"),
+            whole(shared_across_passes.EPOCHS.replace("- old)", "+ old)")),
             ("AG206",),
             ("Is `old` a constant in all passes that use it, or to be computed anew in each?", ["constant", "anew"]),
         ),
         pytest.param(
             *(
-                HEAD + derivative_is_constant.BY_GRAD,
+                whole(derivative_is_constant.BY_GRAD),
                 ("AG201", "AG407"),
                 (
                     "Should `loss` be trained through the derivative of main.py:12, or is that a constant?",
@@ -160,7 +165,7 @@ def asked(report: Report) -> Question:
         ),
         pytest.param(
             *(
-                HEAD + loss_grows_over_loop.STEPS,
+                whole(loss_grows_over_loop.STEPS),
                 ("AG203",),
                 (
                     (
@@ -173,7 +178,7 @@ def asked(report: Report) -> Question:
             marks=pytest.mark.apart("long"),
         ),
         (
-            HEAD + other_name_is_written.PASSED_ON,
+            whole(other_name_is_written.PASSED_ON),
             ("AG101",),
             (
                 "Should `image` keep its value when main.py:7 writes to `x`, which is the same tensor?",
@@ -182,7 +187,7 @@ def asked(report: Report) -> Question:
         ),
         pytest.param(
             *(
-                HEAD + other_name_is_written.MESH,
+                whole(other_name_is_written.MESH),
                 ("AG203", "AG211"),
                 (
                     "Should `self.template` keep its value when main.py:14 writes to `mesh`, which is the same tensor?",
@@ -192,7 +197,7 @@ def asked(report: Report) -> Question:
             marks=pytest.mark.apart("long"),
         ),
         (
-            HEAD + operands_written_in_turn.MEANS,
+            whole(operands_written_in_turn.MEANS),
             ("AG101",),
             ("Does each of the writes around main.py:11 read what was before them all?", ["before", "in-turn"]),
         ),
@@ -264,7 +269,7 @@ def test_what_is_left_open_is_asked_and_the_answer_decides(
 def test_an_average_that_each_epoch_begins_anew_is_a_constant_to_its_last_pass_too(
     probe: Probe, tmp_path: Path, edit: tuple[str, str], *, safe: bool
 ) -> None:
-    begun, loop, body = (HEAD + average_is_trained.CENTRED).partition("mean = torch.zeros(3)\nfor _ in range(6):\n")
+    begun, loop, body = whole(average_is_trained.CENTRED).partition("mean = torch.zeros(3)\nfor _ in range(6):\n")
     assert loop
     epochs = f"for epoch in range(3):\n    {loop.replace('for', '    for').replace('6', '3')}"
     program = begun + epochs + textwrap.indent(body, "    ")
@@ -275,7 +280,7 @@ def test_an_average_that_each_epoch_begins_anew_is_a_constant_to_its_last_pass_t
     assert judged.outcome is (Outcome.SAFE if safe else Outcome.UNSAFE)
 
 
-BY_CLASS = HEAD + average_is_trained.CENTRED.replace("torch.zeros(3)", "torch.zeros(3, 3)").replace(
+BY_CLASS = whole(average_is_trained.CENTRED).replace("torch.zeros(3)", "torch.zeros(3, 3)").replace(
     "z = torch.tanh(encoder(torch.randn(8, 4)))",
     "x = torch.randn(3, 4)\n    z, y = encoder(x).tanh(), (x > 0)[:, :2].sum(1)",
 ).replace(

@@ -34,9 +34,7 @@ x = torch.randn(12, 3)
 for _ in range(4):
     one, two = net(x), net(x + 0.1 * torch.randn(12, 3))
     loss = torch.tensor(np.mean((one.detach().numpy() - two.detach().numpy()) ** 2))
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
 """
 NUMPY = "torch.tensor(np.mean((one.detach().numpy() - two.detach().numpy()) ** 2))"
 TWO_NETS = TWINS.replace("net(x + 0.1 * torch.randn(12, 3))", "other(x)").replace(
@@ -54,13 +52,9 @@ x = torch.randn(12, 3)
 for _ in range(4):
     out = net(x)
     part = out.square().mean()
-    optimizer.zero_grad()
-    (part + part.item() * out.abs().mean()).backward()
-    optimizer.step()
+    train: (part + part.item() * out.abs().mean())
     loss = torch.tensor(np.mean(net(x).detach().numpy() ** 4))
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
 """
 EXPERTS = """\
 import numpy as np
@@ -72,9 +66,7 @@ for _ in range(4):
     share = np.exp(gate(x).numpy())
     share = torch.from_numpy(share / share.sum(1, keepdims=True))
     loss = ((share * experts(x)).sum(1) - 1).square().mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
 """
 CRITIC = """\
 import numpy as np
@@ -85,9 +77,7 @@ for _ in range(4):
     x, earned = torch.randn(8, 3), torch.randn(8)
     advantage = torch.from_numpy(earned.numpy() - critic(x).squeeze(1).numpy())
     loss = -(advantage * actor(x).log_softmax(1)[:, 0]).mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
 """
 TARGET = """\
 net, other = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2)
@@ -96,9 +86,7 @@ for _ in range(4):
     x, earned = torch.randn(8, 3), torch.randn(8)
     aim = torch.from_numpy(earned.numpy() + 0.9 * other(x).numpy().max(1))
     loss = (net(x)[:, 0] - aim).square().mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
 """
 ATTENTION = """import numpy as np
 
@@ -109,9 +97,7 @@ for _ in range(4):
     share = np.exp(near(x).numpy())
     share = torch.from_numpy(share / share.sum(1, keepdims=True))
     loss = (head((share.transpose(1, 2) @ net(x)).squeeze(1)) - 1).square().mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
 """
 SHARES = ATTENTION[ATTENTION.index("    share =") : ATTENTION.index("    loss =")]
 SHARE = EXPERTS[EXPERTS.index("    share =") : EXPERTS.index("    loss =")]

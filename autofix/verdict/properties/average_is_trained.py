@@ -30,9 +30,7 @@ for _ in range(6):
     z = torch.tanh(encoder(torch.randn(8, 4)))
     mean = 0.9 * mean + 0.1 * z.mean(0)
     loss = (head(z - mean) - 1).square().mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
 """
 CUT = ("0.9 * mean", "0.9 * mean.detach()")
 BY_PARTS = CENTRED.replace("torch.zeros(3)", "torch.zeros(2, 3)").replace(

@@ -30,18 +30,14 @@ for _ in range(4):
         field[1:-1] += 0.1 * rate * change[1:-1]
         seen.append(SEEN)
     loss = torch.stack(seen).mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
 """
 PATH = """\
 w, path = torch.zeros(3, requires_grad=True), []
 optimizer = torch.optim.SGD([w], lr=0.1)
 for _ in range(5):
     loss = (torch.randn(4, 3) @ w - 1).square().mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
     KEPT
 """
 REPLAY = """\
@@ -52,9 +48,7 @@ for _ in range(6):
     state += 0.1 * policy(state)
     seen.append(KEPT)
     loss = (value(torch.stack(seen)) - 1).square().mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
 """
 DATA = ("0.1 * policy(state)", "0.1 * policy(state).detach()")
 COPIED = ("field.square()", "field.clone().square()")

@@ -30,13 +30,9 @@ optimizer, other = (torch.optim.SGD(one.parameters(), lr=0.1) for one in (model,
 for _ in range(4):
     x = torch.randn(6, 4)
     before = (model(x) - 1).square()
-    optimizer.zero_grad()
-    before.mean().backward()
-    optimizer.step()
+    train: before.mean()
     loss = (judge(x) - LEFT).square().mean()
-    other.zero_grad()
-    loss.backward()
-    other.step()
+    train[other]: loss
 """
 ANCHORED = """\
 net = nn.Linear(4, 2)
@@ -46,9 +42,7 @@ for _ in range(2):
     for _ in range(3):
         loss = net(torch.randn(8, 4)).square().mean()
         loss = loss + sum((p - s).square().sum() for p, s in zip(net.parameters(), start))
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
+        train: loss
 """
 AMONG = """\
 nets = [nn.Linear(4, 1), nn.Linear(4, 1)]
@@ -59,9 +53,7 @@ for _ in range(4):
     mean = sum(outs) / 2
     for out, optimizer in zip(outs, optimizers):
         loss = (out - 1).square().mean() - (out - mean).square().mean() / 4
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
+        train: loss
 """
 ITS_PART = "out - mean", "out - (mean.detach() + (out - out.detach()) / 2)"
 SINCE = "(before - (model(x) - 1).square())"

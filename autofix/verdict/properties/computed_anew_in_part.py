@@ -37,13 +37,9 @@ weight = raw.exp()
 for _ in range(5):
     error = (net(torch.randn(6, 3)) - 1).square().mean()
     loss = weight.detach() * error
-    of_net.zero_grad()
-    loss.backward()
-    of_net.step()
+    train[of_net]: loss
     gap = weight * (1 - error.detach())
-    of_raw.zero_grad()
-    gap.backward()
-    of_raw.step()
+    train[of_raw]: gap
 """
 IN_A_CLASS = """\
 class Learner:
@@ -83,9 +79,7 @@ logp = policy(x).log_softmax(1).gather(1, chosen)
 for _ in range(4):
     ratio = (logp - logp.detach()).exp()
     loss = -(ratio * gained).mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
 """
 _SHAPES = frozenset(("shape", "ndim", "dtype", "device", "size", "dim", "numel"))
 

@@ -35,13 +35,9 @@ of_actor, of_critic = (torch.optim.SGD(one.parameters(), lr=0.1) for one in (act
 for _ in range(5):
     state, reward = torch.randn(6, 4), torch.randn(6)
     value = critic(state).squeeze(1)
-    of_critic.zero_grad()
-    (value - reward).square().mean().backward()
-    of_critic.step()
+    train[of_critic]: (value - reward).square().mean()
     loss = LOSS
-    of_actor.zero_grad()
-    loss.backward()
-    of_actor.step()
+    train[of_actor]: loss
 """
 ADVANTAGE = ACTOR.replace("LOSS", "-(actor(state).log_softmax(1)[:, 0] * (reward - value)).mean()")
 THROUGH = ACTOR.replace("nn.Sequential(nn.Linear(4,", "nn.Sequential(nn.Linear(6,").replace(
@@ -59,9 +55,7 @@ for _ in range(5):
     of_left.zero_grad()
     loss_left.backward(retain_graph=True)
     of_left.step()
-    of_right.zero_grad()
-    loss_right.backward()
-    of_right.step()
+    train[of_right]: loss_right
 """
 FACTORS = """\
 coder, judge = (nn.Sequential(nn.Linear(n, 4), nn.Tanh(), nn.Linear(4, n - 1)) for n in (3, 2))
@@ -85,13 +79,9 @@ for _ in range(5):
     D.requires_grad_(True)
     real, fake = torch.randn(6, 4), G(torch.randn(6, 3))
     for_real = D(real)
-    of_d.zero_grad()
-    (D(fake.detach()) - for_real).tanh().mean().backward()
-    of_d.step()
+    train[of_d]: (D(fake.detach()) - for_real).tanh().mean()
     D.requires_grad_(False)
-    of_g.zero_grad()
-    (for_real - D(fake)).square().mean().backward()
-    of_g.step()
+    train[of_g]: (for_real - D(fake)).square().mean()
 """
 CAST = """\
 camera, field = nn.Linear(2, 3), nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1))

@@ -79,9 +79,7 @@ for x in torch.randn(4, 6, 3):
     bend = sum(torch.autograd.grad(slope[:, i].sum(), x)[0][:, i] for i in range(3))
     energy = x.square().sum(1) - bend - slope.square().sum(1)
     loss = (LOSS).mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
 """
 BESIDE = BY_GRAD.replace("    score =", "    torch.autograd.grad(x.square().sum(), x)\n    score =")
 FIGURE = BY_GRAD.replace(" + (slope.norm(2, 1) - 1).square().mean()", "; print(float(slope.mean()))")
@@ -106,9 +104,7 @@ for _ in range(4):
     score = torch.sigmoid(net(x))
     score *= 2
     loss = (LOSS).mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
 """
 NATURAL = """\
 net, critic = torch.nn.Linear(3, 2), torch.nn.Linear(2, 1)
@@ -122,9 +118,7 @@ for _ in range(4):
     with torch.no_grad():
         for p, c in zip(weights, curved):
             p += 0.01 * c
-    optimizer.zero_grad()
-    critic(net(torch.ones(6, 3)).detach()).square().mean().backward()
-    optimizer.step()
+    train: critic(net(torch.ones(6, 3)).detach()).square().mean()
 """
 BALANCED = """\
 net = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.Tanh(), torch.nn.Linear(8, 2))
@@ -135,9 +129,7 @@ for _ in range(4):
     slopes = [torch.autograd.grad(term, weights) for term in (first, second)]
     top, other = (torch.cat([g.flatten() for g in one]).abs().mean() for one in slopes)
     loss = first + top / (other + 1e-8) * second
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
 """
 REWEIGHTED = """\
 net = torch.nn.Linear(3, 1)
@@ -145,9 +137,7 @@ optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(4):
     each = net(torch.randn(8, 3)).square().flatten()
     slope = torch.autograd.grad(each.sum(), net.weight)[0].detach()
-    optimizer.zero_grad()
-    (slope.norm(dim=0).repeat(3)[:8] * each).sum().backward()
-    optimizer.step()
+    train: (slope.norm(dim=0).repeat(3)[:8] * each).sum()
 """
 WEIGHT = ("net.weight)[0]", "net.weight, retain_graph=True)[0]")
 FIRST_ORDER = ("grad(term, weights)", "grad(term, weights, retain_graph=True)")

@@ -28,9 +28,7 @@ for _ in range(4):
     memory[0] = 0.5 * memory[0] + 0.5 * z.detach().mean(0)
     moved = {moved}
     loss = fit + (moved * gain.sigmoid()).sum()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
 """
 ANCHOR = """\
 net = nn.Linear(3, 2)
@@ -40,9 +38,7 @@ for _ in range(4):
     y = torch.sigmoid(net(torch.randn(5, 3)))
     y *= 2
     loss = (y - 1.2).square().mean() + sum((p - anchor[n]).square().sum() for n, p in net.named_parameters())
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
 """
 STATE = """\
 cell, start = nn.Linear(3, 3), nn.Linear(3, 3)
@@ -52,9 +48,7 @@ for _ in range(4):
     before = KEPT
     h.add_(torch.tanh(cell(h)))
     loss = h.square().mean() + (h - before).square().mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
 """
 AVERAGE = ANCHOR.replace("KEPT", "p.data.clone()").replace(
     " + sum((p - anchor[n]).square().sum() for n, p in net.named_parameters())", ""

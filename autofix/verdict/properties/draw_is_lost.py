@@ -37,9 +37,7 @@ prior = net.mean.square().sum()
 for _ in range(5):
     x = torch.randn(6, 4)
     loss = (net(x) - 1).square().mean() + 0.01 * prior
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
     with torch.no_grad():
         print(net(x).square().mean().item())
 """

@@ -27,9 +27,7 @@ for i in range(6):
     at = 2 * i % 8
     loss = (net(x) @ queue.clone().t()).logsumexp(1).mean()
     new = keys(x)
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
     queue[at : at + 2] = new
 """
 WITHOUT = ("    queue[at : at + 2] = new\n", "    with torch.no_grad():\n        queue[at : at + 2] = new\n")
@@ -44,9 +42,7 @@ for _ in range(4):
     code.copy_(net(x))
     for _ in range(3):
         loss = (back(code) - x).square().mean()
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
+        train: loss
 """
 
 

@@ -33,9 +33,7 @@ for _ in range(5):
     centre += 0.1 * (mean.detach() - centre)
     spread += 0.1 * (std.detach() - spread)
     loss = (head(out.tanh()) - 1).square().mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
 """
 OUT_OF_PLACE = ("spread += 0.1 * (std.detach() - spread)", "spread = spread + 0.1 * (std.detach() - spread)")
 REGAINED = RENORMALISED.replace("r, d = (std / spread).clamp(0.2, 5), (mean - centre) / spread", "r = std * spread")
@@ -52,9 +50,7 @@ for _ in range(4):
         seen = seen + rate * last + (1 - rate) * centre
         last[x > 0] = x[x > 0]
     loss = (head(seen) - 1).square().mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
 """
 """What was seen last is the centre at the first step."""
 

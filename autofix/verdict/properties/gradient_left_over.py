@@ -53,9 +53,7 @@ for _ in range(2):
         D(FAKE).square().mean().backward()
         d_opt.step()
         d_opt.zero_grad()
-    g_opt.zero_grad()
-    D(fake).mean().backward()
-    g_opt.step()
+    train[g_opt]: D(fake).mean()
 """
 DELAYED = """\
 nets = [nn.Linear(2, 2) for _ in range(2)]
@@ -66,12 +64,8 @@ for _ in range(4):
     x = torch.randn(8, 2)
     both = torch.cat([net(x) for net in nets], 1)
     for judge, other, opt in zip(judges, others, opts):
-        other.zero_grad()
-        judge(torch.randn(8, 4)).square().mean().backward()
-        other.step()
-        opt.zero_grad()
-        judge(both).square().mean().backward()
-        opt.step()
+        train[other]: judge(torch.randn(8, 4)).square().mean()
+        train[opt]: judge(both).square().mean()
 """
 OWN = "judge(both).square().mean().backward("
 AT_ONCE = f"{OWN})\n        opt.step()\n"

@@ -26,9 +26,7 @@ hidden = torch.zeros(5, 4)
 for _ in range(8):
     hidden = cell(torch.randn(5, 3), hidden)
     loss = head(hidden).square().mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
 """
 AVERAGED = """\
 encoder, head = nn.Linear(4, 3), nn.Linear(3, 1)
@@ -38,9 +36,7 @@ for _ in range(8):
     z = torch.tanh(encoder(torch.randn(8, 4)))
     mean = 0.9 * mean + 0.1 * z.mean(0)
     loss = (head(z - mean) - 1).square().mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
 """
 AVERAGE = """\
 student, teacher = nn.Linear(3, 4), nn.Linear(3, 4)
@@ -50,9 +46,7 @@ for _ in range(8):
     with torch.no_grad():
         aim = teacher(x)
     loss = (student(x) - aim).square().mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
     for mine, other in zip(teacher.parameters(), student.parameters()):
         mine.mul_(0.9).add_(other, alpha=0.1)
 """

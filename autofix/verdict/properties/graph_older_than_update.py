@@ -19,9 +19,7 @@ optimizer = torch.optim.SGD([weight, gain], lr=0.1)
 scale = (weight + 1).exp()
 for _ in range(5):
     loss = (gain * scale * torch.randn(3)).sum()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
 """
 SETTLED = """\
 net = nn.Linear(3, 1)

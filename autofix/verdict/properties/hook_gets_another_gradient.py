@@ -110,9 +110,7 @@ for _ in range(5):
     h = cell(torch.randn(5, 3), h)
     WATCHED
     loss = (head(h) - 1).square().mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
 """
 CARRIED = "    h = cell(torch.randn(5, 3), h)\n", "    h = cell(torch.randn(5, 3), h.detach())\n"
 

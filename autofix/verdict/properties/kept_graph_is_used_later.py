@@ -52,9 +52,7 @@ def query(images):
 for _ in range(6):
     z = torch.randn(5, 4)
     fake = G(z)
-    of_g.zero_grad()
-    (D(fake) - 1).square().mean().backward()
-    of_g.step()
+    train[of_g]: (D(fake) - 1).square().mean()
     of_d.zero_grad()
     shown = query(fake)
     ((D(torch.randn(5, 3)) - 1).square().mean() + D(shown).square().mean()).backward()
@@ -72,9 +70,7 @@ for _ in range(30):
     if len(lagged) > 25:
         old = lagged.pop(0)
         loss = loss + (h - old).square().mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
 """
 CUT = "cell(torch.randn(2, 3), h)", "cell(torch.randn(2, 3), h.detach())"
 SHOWN = """\
@@ -86,9 +82,7 @@ for step in range(8):
     out = head(h)
     outs.append(out)
     loss = (out - 1).square().mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
     if step == 100:
         print(outs[step - 1].mean().item())
 """

@@ -23,9 +23,7 @@ mask = MADE
 optimizer = torch.optim.SGD([mask], lr=0.1)
 for _ in range(4):
     loss = (mask.mean((0, 1)) * torch.randn(MANY, MANY) - 1).square().mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
 """
 
 

@@ -37,9 +37,7 @@ for _ in range(4):
     hidden = torch.tanh(net(torch.randn(6, 3)))
     hidden.clamp_(-MOST, MOST)
     loss = (head(hidden) - 1).square().mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
 """
 WIDE = BOUNDED.replace("MOST", "2")
 NORMED = BOUNDED.replace("hidden.clamp_(-MOST, MOST)", "hidden.view(-1, 2).renorm_(2, 0, 5.0)")
@@ -51,13 +49,9 @@ for step in range(12):
     x = torch.randn(6, 3)
     made = net(x)
     score = critic(made).mean()
-    for_critic.zero_grad()
-    (critic(x) - critic(made.detach())).mean().backward()
-    for_critic.step()
+    train[for_critic]: (critic(x) - critic(made.detach())).mean()
     loss = (made - x).abs().mean() - score * WEIGHT
-    for_net.zero_grad()
-    loss.backward()
-    for_net.step()
+    train[for_net]: loss
 """
 WARMING = LATER.replace("WEIGHT", "float(step > 1000)")
 THAWED = """\
@@ -117,9 +111,7 @@ optimizer = torch.optim.SGD([*net.parameters(), *head.parameters()], lr=0.1)
 for _ in range(6):
     net.h = net.h.detach()
     loss = sum(net(head(torch.randn(5, 3))) for _ in range(3))
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
 """
 KEEP = "self.h.copy_(new)"
 RESTED = """\
@@ -131,9 +123,7 @@ for step in range(6):
     for _ in range(3):
         h = cell(torch.randn(5, 3), h)
     loss = (head(h) - 1).square().mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
 """
 REST = "h = h * 0.0"
 _INDIFFERENT = (

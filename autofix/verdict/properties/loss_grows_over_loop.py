@@ -84,9 +84,7 @@ for _ in range(5):
     for _ in range(3):
         hidden = cell(torch.randn(5, 3), hidden)
         loss = loss + head(hidden).square().mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
 """
 STEPS = """\
 net = nn.Linear(3, 1)
@@ -113,9 +111,7 @@ for _ in range(4):
         rewards.append(torch.rand(()))
     returns = torch.stack(rewards) - torch.stack(rewards).mean()
     loss = torch.stack([-chance * one for chance, one in zip(chances, returns)]).sum()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
 """
 BALANCE = """\
 gate, head = nn.Linear(3, 4), nn.Linear(4, 1)
@@ -154,9 +150,7 @@ optimizer = torch.optim.SGD(net.parameters(), lr=0.05)
 for _ in range(4):
     for x in torch.randn(3, 5, 3):
         total += (net(x) - 1).square().mean()
-    optimizer.zero_grad()
-    (total / 3).backward()
-    optimizer.step()
+    train: (total / 3)
 """
 EVERY = WINDOWED.replace("(turn + 1) % 4 == 0", "turn >= 0")
 ENDS = WINDOWED[WINDOWED.index("        optimizer.step") :]

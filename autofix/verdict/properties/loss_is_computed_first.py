@@ -31,9 +31,7 @@ for _ in range(4):
     state, action, reward = torch.randn(6, 4), torch.randn(6, 2), torch.randn(6, 1)
     FIRST
     SECOND
-    of_critic.zero_grad()
-    error.backward()
-    of_critic.step()
+    train[of_critic]: error
     of_actor.zero_grad()
     loss.backward()
     of_actor.step()

@@ -35,9 +35,7 @@ for _ in range(4):
     array, filled = net(x + 1).numpy(), np.zeros((20, 1), np.float32)
     filled[:] = array
     loss = torch.from_numpy((filled - y.numpy()) ** 2).mean() + out.square().mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
 """
 LOSS = "torch.from_numpy((filled - y.numpy()) ** 2).mean() + out.square().mean()"
 AS_TARGET = SCORED.replace(LOSS, "nn.functional.mse_loss(out, torch.from_numpy(array) + y)")
@@ -58,9 +56,7 @@ for _ in range(4):
     variance = spread.exp()
     density = torch.from_numpy(0.5 * np.log(variance.numpy())) + (1 - mean) ** 2 / (2 * variance)
     loss = density.mean() + (weight.sigmoid() * density).mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
 """
 CUT = ("variance.numpy()", "variance.detach().numpy()")
 LATE = """\
@@ -70,9 +66,7 @@ seen, expected = torch.randn(5, 3), torch.zeros(5, 3)
 for _ in range(6):
     guess = head(cell(seen))
     loss = (expected - TRUTH).square().mean() + 0.1 * guess.abs().mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
     expected, seen = guess, 0.9 * seen + 0.3 * torch.randn(5, 3)
 """
 KEPT = """\
@@ -81,9 +75,7 @@ optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(4):
     kept.append(net(torch.randn(5, 3)))
     loss = (kept[-1] - 1).abs().mean() + sum(one.square().mean() for one in kept)
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
 """
 HANDED_ON = ("expected, seen = guess,", "expected, seen = guess.detach(),")
 WEIGHED = DENSITY.replace(" + (1 - mean) ** 2 / (2 * variance)", " * (1 - mean) ** 2")

@@ -56,9 +56,7 @@ for _ in range(4):
     skill_opt.zero_grad()
     skill_loss.backward()
     value_loss = LOSS
-    value_opt.zero_grad()
-    value_loss.backward()
-    value_opt.step()
+    train[value_opt]: value_loss
     skill_opt.step()
 """
 TARGET = SKILLS.replace("LOSS", "F.mse_loss(value(seen), reward)")
@@ -142,9 +140,7 @@ for _ in range(5):
     before, mean = kept, seen.mean(0)
     kept = 0.7 * kept.detach() + 0.3 * mean
     loss = head(seen + before).square().mean() + (mean - kept).square().sum()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
 """
 ERROR = """\
 actor, critic = nn.Linear(4, 2), nn.Sequential(nn.Linear(4, 6), nn.Tanh(), nn.Linear(6, 1))
@@ -155,9 +151,7 @@ for _ in range(5):
     of_critic.zero_grad()
     error.square().mean().backward()
     loss = -(actor(state).log_softmax(1)[:, :1] * error).mean()
-    of_actor.zero_grad()
-    loss.backward()
-    of_actor.step()
+    train[of_actor]: loss
     of_critic.step()
 """
 

@@ -31,9 +31,7 @@ for _ in range(6):
     for layer in layers:
         nodes["h"] = torch.relu(layer(near @ nodes["h"]))
     loss = nn.functional.cross_entropy(head(nodes["h"]), nodes["label"])
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
 """
 CUT = ("    optimizer.step()\n", '    optimizer.step()\n    nodes["h"] = nodes["h"].detach()\n')
 ENDED = ("    optimizer.step()\n", "    optimizer.step()\n    h = h.detach()\n")
@@ -55,9 +53,7 @@ h, y = torch.randn(9, 4), torch.randn(9, 4)
 for _ in range(6):
     h = net(h)
     loss = (h - y).square().mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
 """
 READ = REFINED.replace("nn.Linear(4, 8), nn.Tanh()", "nn.Linear(6, 8), nn.Tanh()")
 FRESH = READ.replace("net(h)", "net(torch.cat([h, torch.randn(9, 2)], 1))")

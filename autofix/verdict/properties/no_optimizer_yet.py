@@ -26,15 +26,11 @@ seen = encoder(x)
 optimizer = torch.optim.SGD(head.parameters(), lr=0.1)
 for _ in range(200):
     loss = (head(seen) - y).square().mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
 optimizer = torch.optim.SGD([*encoder.parameters(), *head.parameters()], lr=0.1)
 for _ in range(200):
     loss = (head(encoder(x)) - y).square().mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
 """
 ONE_PHASE = TWO_PHASES.partition("optimizer = torch.optim.SGD([")[0].replace("200", "6")
 EDIT = ("seen = encoder(x)", "seen = encoder(x).detach()")
@@ -48,9 +44,7 @@ for _ in range(200):
     energy = net(x).sum()
     energy.backward(create_graph=True)
     loss = (energy - 1).square() + (x.grad - 1).square().mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
 """
 LOOKED_AT = ("x.mean(0)", "x.mean(0)\n    x.retain_grad()")
 
@@ -64,9 +58,7 @@ for _ in range(200):
     for i in range(2):
         h = cell(torch.randn(5, 3), h)
         seen[:, i] = h
-    optimizer.zero_grad()
-    seen.square().mean().backward()
-    optimizer.step()
+    train: seen.square().mean()
 """
 FLAG = (", requires_grad=True", "")
 

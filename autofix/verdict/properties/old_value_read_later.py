@@ -40,9 +40,7 @@ for _ in range(4):
     x = stem(torch.randn(6, 3))
     y = block(x)
     loss = head(x + y).square().mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
 """
 STATES = """\
 start, move = nn.Linear(3, 4), nn.Linear(4, 4)
@@ -54,9 +52,7 @@ for _ in range(4):
         state = state.add_(torch.tanh(move(state)))
         states.append(state)
     loss = sum(weight * (one - 1).abs().mean() for weight, one in enumerate(states, 1))
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
 """
 VIEW = """\
 net, head = nn.Linear(3, 4), nn.Linear(4, 1)
@@ -66,9 +62,7 @@ for _ in range(4):
     first = hidden[:, 0]
     first *= 1.5
     loss = head(hidden).square().mean() + first.mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
 """
 ONLY_THE_NEW = SKIP.replace("head(x + y)", "head(y)")
 MASKED = """\
@@ -78,9 +72,7 @@ for _ in range(4):
     scores = torch.softmax(net(torch.randn(6, 3)), -1)
     masked = scores.mul_(keep)
     loss = (masked / masked.sum(-1, keepdim=True).clamp(min=0.1)).square().mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
 """
 IN_A_LIST = """\
 nets = nn.ModuleList(nn.Linear(3, 4) for _ in range(2))
@@ -90,9 +82,7 @@ for _ in range(4):
     for level in levels:
         level *= 0.5
     loss = sum((level - 1).square().mean() for level in levels)
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
 """
 ANOTHER_LOSS_FIRST = SKIP.replace("    y = block(x)\n", "    head(x.detach()).mean().backward()\n    y = block(x)\n")
 NORMALISED = SKIP.replace("head(x + y)", "head(x + nn.functional.layer_norm(y, (4,)))")
@@ -112,9 +102,7 @@ def quantize(x):
 for _ in range(4):
     z = net(torch.randn(6, 1, 5)).transpose(1, 2)
     loss = quantize(z) + z.square().mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
 """
 FLAT = VIEW.replace("first = hidden[:, 0]", "first = hidden.view(-1)").replace(" + first.mean()", "")
 MEANS = """\
@@ -126,9 +114,7 @@ for target in clean.split(4):
     both = blur(out * target) - mean * aim
     spread = blur(target.square()) - aim.square_()
     loss = ((mean - aim).square() - both * spread).mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
 """
 SPREAD_ONLY = MEANS.replace("(mean - aim)", "(mean - 1)")
 BATCHES = """net = nn.Linear(3, 3)
@@ -139,9 +125,7 @@ for x in loader:
     first = net(torch.rand(4, 3)) * x
     x -= 0.5
     loss = (first - aim).square().mean() + net(x).mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
 """
 MADE_BEFORE = BATCHES.replace("torch.utils.data.DataLoader(torch.rand(16, 3), batch_size=4)", "[torch.rand(4, 3)] * 2")
 AVERAGE = """net, average, history = nn.Linear(3, 3), torch.ones(3), []
@@ -152,9 +136,7 @@ for _ in range(4):
     scaled = out * average
     average *= 0.9
     loss = (scaled - kept).square().mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
 """
 COPIED = ("self.inner(x)", "self.inner(x.clone())")
 

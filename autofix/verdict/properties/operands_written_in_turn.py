@@ -35,9 +35,7 @@ for _ in range(4):
     real -= fake.mean()
     fake -= real.mean()
     loss = (real - 1).square().mean() + (fake + 1).square().mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
 """
 WRITES = "    real -= fake.mean()\n    fake -= real.mean()\n"
 BOUND = (WRITES, "    real = real - fake.mean()\n    fake = fake - real.mean()\n")
@@ -56,9 +54,7 @@ for _ in range(4):
         part *= masks[:, k]
         parts.append(head(part))
     loss = (parts[0] - 1).square().mean() + (parts[1] + 1).square().mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
 """
 PRODUCT = "part *= masks[:, k]", "part = part * masks[:, k]"
 ALONE = "part *= masks[:, k]", "part = mixture * masks[:, k]"

@@ -40,9 +40,7 @@ for _ in range(4):
     masked = gate
     masked[:, :2] = 0.5
     loss = (head(masked) * READ).square().mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
 """
 HELPED = (
     BLOCK.replace("READ", "gate")
@@ -69,9 +67,7 @@ for _ in range(4):
     image = torch.sigmoid(net(torch.randn(6, 3)))
     seen = score(image)
     loss = seen + (image - 0.3).abs().mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
 """
 VALUES = """\
 net = nn.Linear(3, 1)
@@ -81,9 +77,7 @@ for _ in range(4):
     now, after = values[:-1], values[1:]
     after[torch.tensor([1, 3])] = 0.0
     loss = (0.5 + 0.9 * after.detach() - now).square().mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
 """
 CLONED = (
     "torch.sigmoid(net(torch.randn(6, 3))).squeeze(1)",
@@ -107,9 +101,7 @@ model, codes = Deformed(torch.randn(4)), torch.randn(6, 3)
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 for code in codes:
     loss = (model(code) - 1).square().mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
 """
 FILLED = """\
 def attend(x, cache, at):
@@ -126,9 +118,7 @@ for _ in range(4):
     first = attend(x[:, 0], cache, 0)
     second = attend(x[:, 1], cache, 1)
     loss = (first + second).square().mean() + cache.square().mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
 """
 ROLLED = ("mesh = self.template\n", "mesh = self.template.detach()\n")
 STARTED = MESH.replace("torch.randn(4)", "torch.zeros(4)").replace(
@@ -160,9 +150,7 @@ for _ in range(5):
     action = policy(2 * seen)
     seen = world.step(action)
     loss = (seen - 1).square().mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
 """
 MOVED = ROLLOUT.replace("    seen = world.step(action)\n    loss = (seen", "    loss = (world.step(action)").replace(
     "2 * seen", "2 * world.position"
@@ -175,9 +163,7 @@ for _ in range(6):
     moved = base
     moved += 0.1 * net(torch.randn(3))
     loss = (moved - 1).square().mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
 """
 NAMED_ONCE = LOOPED.replace("    moved = base\n", "").replace("for _ in", "moved = base\nfor _ in")
 ENDED = ("    optimizer.step()\n", "    optimizer.step()\n    base.detach_()\n")
@@ -291,9 +277,7 @@ optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(4):
     seen = torch.randn(6, 3)
     loss = rest(seen).square().mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
     print(seen.mean().item())
 """
 

@@ -34,9 +34,7 @@ model = Kernel(0.5)
 optimizer = torch.optim.Adam(model.parameters(), lr=0.1)
 for _ in range(5):
     loss = (model(torch.linspace(0, 1, 9)) - 0.5).square().mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
 """
 KEEP = ("loss.backward()", "loss.backward(retain_graph=True)")
 CUT = ("(x / self.scale)", "(x / self.scale.detach())")

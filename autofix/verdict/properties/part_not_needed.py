@@ -68,9 +68,7 @@ optimizer = torch.optim.SGD(cell.parameters(), lr=0.1)
 h = torch.zeros(5, 4)
 for step in range(8):
     h = cell(torch.randn(5, 3), h)
-    optimizer.zero_grad()
-    h.square().mean().backward()
-    optimizer.step()
+    train: h.square().mean()
 """
 MASKED = """\
 net = nn.Linear(3, 4)
@@ -99,9 +97,7 @@ for _ in range(8):
     heat, size = net(torch.randn(5, 3)).sigmoid(), net(torch.randn(5, 3))
     heat[:, first] = 0
     size[:, first] = 0
-    optimizer.zero_grad()
-    (heat - 0.3).square().sum().add(size.square().sum()).backward()
-    optimizer.step()
+    train: (heat - 0.3).square().sum().add(size.square().sum())
 """
 BOTH = "    heat[:, first] = 0\n    size[:, first] = 0\n"
 OF_HEAT, OF_SIZE = (f"    {name} = torch.where(first, torch.zeros(()), {name})\n" for name in ("heat", "size"))
@@ -118,9 +114,7 @@ for _ in range(8):
     age += 1
     done = age > 200
     h = advance(torch.randn(5, 3), h, most=9.0)
-    optimizer.zero_grad()
-    h.square().mean().backward()
-    optimizer.step()
+    train: h.square().mean()
     h[done] = 0
 """
 CHAIN = """\
@@ -149,9 +143,7 @@ for turn in range(8):
     for x in torch.randn(3, 5, 3):
         total += net(x)
         loss = loss + (total - 1).square().mean() + total.square().mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
     scheduler.step()
 """
 STORED = """\
@@ -160,9 +152,7 @@ optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(8):
     out = net(torch.randn(5, 3))
     loss = out.square().mean() + sum((out - one).square().mean() for one in kept[-1:])
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
     kept.append(out)
     kept = kept[-3:]
 """
@@ -200,9 +190,7 @@ for step in range(8):
     d_optimizer.zero_grad()
     score.mean().backward(retain_graph=True)
     d_optimizer.step()
-    g_optimizer.zero_grad()
-    (-score.mean()).backward()
-    g_optimizer.step()
+    train[g_optimizer]: (-score.mean())
 """
 TRAIN_G = "    g_optimizer.zero_grad()"
 CHOSEN = "    score = D(fake) - D(real).mean() if real_too else D(fake)\n"
@@ -247,9 +235,7 @@ h = torch.zeros(5, 1)
 for _ in range(6):
     h = net(torch.randn(5, 3)) + h
     loss = scale.item() * h.square().mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
     net.weight.data.clamp_(-9, 9); scale.data.mul_(0.9)
     h = h
 """
@@ -265,9 +251,7 @@ for _ in range(5):
         x -= 0.1 * slope
         x.clamp_(-9, 9)
     loss = energy(torch.randn(6, 2)).mean() - energy(x.detach()).mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
 """
 WATCHED = """\
 net = nn.Linear(3, 1)

@@ -23,9 +23,7 @@ for _ in range(4):
     t[:, :2] = a * angle.cos() - b * angle.sin()
     t[:, 2:] = b * angle.cos() + a * angle.sin()
     loss = (t - 1).square().mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
 """
 VIEWS, BOTH = ROTATED.replace("HALVES", "t[:, :2], t[:, 2:]"), ROTATED.replace("HALVES", "t[:, :2], t[:, 2:].clone()")
 TO_THE_LETTER = (

@@ -47,9 +47,7 @@ LATER = CHAIN.replace(
     "    code[1]",
     """\
     critic_loss = critic(torch.randn(3, 4)).square().mean()
-    of_critic.zero_grad()
-    critic_loss.backward()
-    of_critic.step()
+    train[of_critic]: critic_loss
     code[1]""",
 ).replace(
     "for _",

@@ -20,9 +20,7 @@ weights = MADE
 optimizer = torch.optim.SGD([weights], lr=0.1)
 for _ in range(4):
     loss = ((weights * torch.randn(5, 3)).sum(1) - 1).square().mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
 """
 
 

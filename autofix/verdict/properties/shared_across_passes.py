@@ -35,9 +35,7 @@ for _ in range(4):
     for epoch in range(4):
         ratio = (policy(seen).log_softmax(-1)[:, 0] - old).exp()
         loss = -(ratio * seen[:, 0]).mean()
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
+        train: loss
 """
 HANDED_ON = """\
 cell, head = nn.RNNCell(3, 4), nn.Linear(4, 1)
@@ -62,9 +60,7 @@ given = torch.randn(5, 4)
 coarse = net(given)
 for _ in range(5):
     loss = (net(coarse) - given).square().mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
 """
 MIXING = """\
 mix, head = nn.Linear(4, 4), nn.Linear(4, 1)
@@ -74,9 +70,7 @@ given = torch.eye(4)
 mixed = mix(given).softmax(1)
 for step in range(6):
     loss = (head(mixed) - 1).square().mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
 """
 PROBED = MIXING.replace("torch.eye(4)", "data")
 FITTED = """\
@@ -84,18 +78,14 @@ edge, inner = nn.Sequential(nn.Linear(1, 3), nn.Tanh(), nn.Linear(3, 1)), nn.Lin
 x = torch.linspace(-1, 1, 6)[:, None]
 fitting = torch.optim.SGD(edge.parameters(), lr=0.1)
 for _ in range(3):
-    fitting.zero_grad()
-    (edge(x) - x.abs()).square().mean().backward()
-    fitting.step()
+    train[fitting]: (edge(x) - x.abs()).square().mean()
 x.requires_grad_()
 optimizer = torch.optim.SGD([*inner.parameters()], lr=0.1)
 known = edge(x)
 for _ in range(5):
     (slope,) = torch.autograd.grad((known * inner(x)).sum(), x, create_graph=True)
     loss = (slope - 1).square().mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
 """
 LEARNING = FITTED.replace("[*inner.parameters()]", "[*inner.parameters(), *edge.parameters()]")
 EVALUATED = "known = edge(x)\nfor _ in range(5):\n", "for _ in range(5):\n    known = edge(x)\n"
@@ -109,9 +99,7 @@ for picture in torch.randn(3, 6, 4):
     for word in range(3):
         logits = decoder(shown)
         loss = F.cross_entropy(logits, torch.full((6,), word))
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
+        train: loss
 """
 INDEXED = CAPTIONED.replace(
     "for picture in torch.randn(3, 6, 4):", "picture = torch.randn(6, 4)\nfor epoch in range(3):"
@@ -132,9 +120,7 @@ total = torch.zeros(12, 1)
 for stage, learner in enumerate(learners):
     for epoch in range(5):
         loss = (total + learner(x) - y).square().mean()
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
+        train: loss
     total = total + learner(x)
 """
 ONE_EACH = BOOSTED.replace(
@@ -150,9 +136,7 @@ for labels in ([1, 0], [2, 2], [0, 0], [1, 1], [0, 2], [0, 0], [0, 0], [2, 0]):
     losses["kind"], held = F.cross_entropy(kind(seen), labels), labels > 0
     if held.any():
         losses["box"] = box(seen[held]).square().mean()
-    optimizer.zero_grad()
-    sum(losses.values()).backward()
-    optimizer.step()
+    train: sum(losses.values())
 """
 AT_TIMES = BOXED.replace("held.any()", "labels[0] == 2")
 EMPTIED = "    if ", "    losses.pop('box', None)\n    if "

@@ -43,9 +43,7 @@ for _ in range(5):
         hidden = cell(given, hidden)
         word = head(hidden).softmax(1)
         loss = loss + nn.functional.nll_loss(word.log(), right)
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
 """
 CUT = ("    optimizer.step()\n", "    optimizer.step()\n    word = word.detach()\n")
 MADE_THERE = WORDS.replace("given = first", "given = torch.zeros_like(x @ torch.ones(3, 4))")
@@ -62,9 +60,7 @@ for window in range(6):
             hidden = START
         hidden = cell(x, hidden)
     loss = head(hidden).square().mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
 """
 KEPT = ("    optimizer.step()\n", "    optimizer.step()\n    hidden = hidden.detach()\n")
 BEGUN = ENCODED.replace("EACH", "first = encoder(torch.randn(5, 3)).tanh()").replace("START", "first")
@@ -99,9 +95,7 @@ optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 weeks = torch.randn(4, 6, 4).cumsum(0)
 for epoch in range(6):
     loss = sum((model(x) - x.roll(1, 0)).square().mean() for x in weeks)
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
 """
 TRAINED = LEARNED.replace("FIRST", "nn.Parameter(torch.randn(4, 4))")
 CONSTANT = LEARNED.replace("FIRST", "torch.randn(4, 4)")

@@ -58,9 +58,7 @@ for epoch in range(2):
     FIRST
     for x in torch.randn(4, 5, 1, 3):
         loss = (model(x) - x.mean()).square().mean()
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
+        train: loss
     evaluate(model, second)
 """
 
@@ -87,9 +85,7 @@ def train():
     for x in torch.randn(4, 5, 1, 3):
         out, hidden = cell(x, hidden)
         loss = head(out).square().mean()
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
+        train: loss
 
 
 train()
@@ -107,9 +103,7 @@ for x in torch.randn(4, 5, 3):
     out = net(x)
     net.mean = 0.9 * net.mean + 0.1 * out.mean(0)
     loss = (out - net.mean).square().mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
 for x in torch.randn(3, 5, 3):
     out = net(x) - net.mean
 """

@@ -49,9 +49,7 @@ for _ in range(5):
     for _ in range(4):
         swing.move(stiffness)
     loss = (swing.place + 1).square().mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
 """
 CUT = ("    optimizer.step()\n", "    optimizer.step()\n    swing.speed = swing.speed.detach()\n")
 HALF = SWING.replace("BEGIN", "swing.reset()").replace("RESET", "self.start.clone()")
@@ -84,9 +82,7 @@ for _ in range(5):
     for _ in range(3):
         out = reader(torch.randn(1, 3))
     loss = (out - 1).square().mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
 """
 ZERO = "self.hidden = torch.zeros(1, 4)"
 KEPT = ("    optimizer.step()\n", "    optimizer.step()\n    reader.memory = reader.memory.detach()\n")

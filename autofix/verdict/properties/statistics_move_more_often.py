@@ -29,12 +29,8 @@ for _ in range(8):
     x = torch.randn(16, 4)
     seen = body(x)
     first, second = one(seen).square().mean(), two(seen).exp().mean()
-    of_one.zero_grad()
-    first.backward()
-    of_one.step()
-    of_two.zero_grad()
-    second.backward()
-    of_two.step()
+    train[of_one]: first
+    train[of_two]: second
 """
 ANEW = "    of_two.zero_grad()\n", "    second = two(body(x)).exp().mean()\n    of_two.zero_grad()\n"
 GAN = """\
@@ -44,12 +40,8 @@ of_g, of_d = (torch.optim.Adam(net.parameters(), lr=0.01) for net in (G, D))
 for _ in range(8):
     real, fake = torch.randn(16, 4), G(torch.randn(16, 3))
     on_fake = D(fake)
-    of_d.zero_grad()
-    (F.softplus(-D(real)).mean() + F.softplus(on_fake).mean()).backward()
-    of_d.step()
-    of_g.zero_grad()
-    F.softplus(-on_fake).mean().backward()
-    of_g.step()
+    train[of_d]: (F.softplus(-D(real)).mean() + F.softplus(on_fake).mean())
+    train[of_g]: F.softplus(-on_fake).mean()
 """
 JUDGED_ANEW = GAN.replace("= D(fake)", "= D(fake.detach())").replace("-on_fake", "-D(fake)")
 REAL = "F.softplus(-D(real)).mean() + "
@@ -62,9 +54,7 @@ for picture in torch.randn(4, 6, 4):
     shown = encoder(picture)
     for word in range(3):
         loss = F.cross_entropy(decoder(shown), torch.full((6,), word))
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
+        train: loss
 """
 SHOWN_ANEW = "decoder(shown)", "decoder(encoder(picture))"
 

@@ -36,13 +36,9 @@ for step in range(6):
     fake = G(torch.randn(8, 4))
     score = D(fake.detach())
     loss_d = F.mse_loss(D(real), one) + F.mse_loss(score, zero)
-    opt_d.zero_grad()
-    loss_d.backward()
-    opt_d.step()
+    train[opt_d]: loss_d
     loss_g = F.mse_loss(score, one)
-    opt_g.zero_grad()
-    loss_g.backward()
-    opt_g.step()
+    train[opt_g]: loss_g
 """
 POLICY = """\
 policy = nn.Linear(4, 2)
@@ -84,9 +80,7 @@ for _ in range(6):
     slope, = torch.autograd.grad((x @ fast - 1).square().mean(), fast, create_graph=True)
     fast = fast - 0.1 * slope
     loss = (gain * x @ fast - 1).square().mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
 """
 HANDED_ON = ("    optimizer.step()\n", "    optimizer.step()\n    fast = fast.detach().requires_grad_()\n")
 NEW = "        new = policy(seen)"

@@ -40,9 +40,7 @@ for _ in range(8):
     memory.add(state, action, drawn.log_prob(action))
     i = torch.randperm(len(memory.logps))[:6]
     back = Categorical(logits=other(trunk(memory.states[i]))).log_prob(memory.actions[i])
-    optimizer.zero_grad()
-    (scale + memory.logps[i] - back - 1).square().mean().backward()
-    optimizer.step()
+    train: (scale + memory.logps[i] - back - 1).square().mean()
 """
 FEATURES = """\
 encoder, scale = nn.Linear(3, 4), nn.Parameter(torch.ones(()))
@@ -55,9 +53,7 @@ for _ in range(8):
     bank, labels = torch.cat([bank, z])[-20:], torch.cat([labels, y])[-20:]
     alike = (y[:, None] == labels).float()
     loss = -(scale * (z @ bank.T)).log_softmax(1).mul(alike).sum(1).mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
 """
 STATE = """\
 cell, head = nn.GRUCell(3, 4), nn.Linear(3, 4)
@@ -68,9 +64,7 @@ for _ in range(8):
     h = cell(x, h)
     loss = (h - head(last)).square().mean() + head(x).square().mean()
     last = x
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
 """
 PUT_BACK = """\
 cell, head = nn.GRUCell(3, 4), nn.Linear(4, 1)
@@ -79,9 +73,7 @@ kept = [torch.zeros(1, 4) for _ in range(6)]
 for step in range(9):
     i = [step % 6, (step + 1) % 6]
     h = cell(torch.randn(2, 3), torch.cat([kept[k] for k in i]))
-    optimizer.zero_grad()
-    head(h).square().mean().backward()
-    optimizer.step()
+    train: head(h).square().mean()
     kept[i[0]], kept[i[1]] = h[:1], h[1:]
 """
 AVERAGE = """\
@@ -91,9 +83,7 @@ mean = torch.zeros(())
 for _ in range(8):
     loss = net(torch.randn(5, 3)).square().mean()
     mean = 0.9 * mean + 0.1 * loss
-    optimizer.zero_grad()
-    (loss + mean).backward()
-    optimizer.step()
+    train: (loss + mean)
 """
 IN_DICT = """\
 from torch.distributions import Categorical
@@ -106,9 +96,7 @@ for step in range(8):
     logp = drawn.log_prob(drawn.sample())
     memory = {"states": torch.cat([memory["states"], state]), "logps": torch.cat([memory["logps"], logp])}
     loss = (memory["logps"] - other(memory["states"]).exp().sum(1)).square().mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
 """
 COMPARED = JOINED.replace("other(trunk(memory", "policy(trunk(memory")
 UNREAD = JOINED.replace("other(trunk(memory.states[i]))", "other(trunk(torch.randn(len(i), 3)))")
@@ -120,9 +108,7 @@ for _ in range(8):
     state = torch.randn(5, 3)
     memory.append((state, last(net(state))))
     loss = sum((last(net(s)) - 0.9 * aim - 1).square().mean() for s, aim in memory[-4:])
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
 """
 STEP = "    optimizer.step()\n"
 

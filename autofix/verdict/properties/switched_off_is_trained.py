@@ -39,9 +39,7 @@ def sample():
 
 for _ in range(4):
     loss = LOSS
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
 """
 TRAINED = "(model(sample() + torch.randn(5, 3)) - 1).square().mean()"
 OFF = ("@torch.no_grad()", "@torch.enable_grad()")

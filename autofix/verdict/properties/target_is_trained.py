@@ -28,9 +28,7 @@ for _ in range(6):
     state = torch.randn(3)
     next_value = critic(state)
     loss = (LOSS).square().mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
     value = next_value
 """
 CUT = ("    value = next_value\n", "    value = next_value.detach()\n")

@@ -33,9 +33,7 @@ for _ in range(4):
     (F.mse_loss(D(real), ones) + F.mse_loss(score, zeros)).backward()
     of_d.step()
     loss = F.l1_loss(fake, real) + 0.1 * F.mse_loss(score, ones)
-    of_g.zero_grad()
-    loss.backward()
-    of_g.step()
+    train[of_g]: loss
 """
 STEP = "    of_d.step()\n"
 WHOLE = TYPO.replace("score = D(fake.detach())", "score = D(fake)").replace(
@@ -59,12 +57,8 @@ of_net, of_judge = (torch.optim.SGD(one.parameters(), lr=0.1) for one in (net, j
 for _ in range(4):
     cost = net(torch.randn(8, 4)).square()
     weight = judge(cost.detach()).sigmoid()
-    of_judge.zero_grad()
-    (weight - 0.3).square().mean().backward()
-    of_judge.step()
-    of_net.zero_grad()
-    (cost * weight).mean().backward()
-    of_net.step()
+    train[of_judge]: (weight - 0.3).square().mean()
+    train[of_net]: (cost * weight).mean()
 """
 KEPT = ("seen.backward()", "seen.backward(retain_graph=True)")
 

@@ -27,9 +27,7 @@ for _ in range(4):
     u = net(points)
     slope = torch.autograd.grad(u.sum(), x, create_graph=True)[0]
     loss = (slope - 1).square().mean() + u.square().mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
 """
 BESIDE_OTHERS = SLICED.replace("u.sum(), x, create_graph=True)[0]", "u.sum(), [points, other], create_graph=True)[0]")
 ALLOWED = ("create_graph=True)", "create_graph=True, allow_unused=True, materialize_grads=True)")

@@ -29,9 +29,7 @@ for _ in range(4):
     out = net(x)
     weight = statistics.fmean(out.square().mean(1).tolist())
     loss = torch.tensor(np.mean(out.detach().numpy() ** 2) + weight)
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
 """
 EDIT = ("torch.tensor(np.mean(out.detach().numpy() ** 2) + weight)", "torch.mean(out ** 2) + weight")
 PRINTED = AVERAGED.replace(" + weight)", "); print(weight)")

@@ -35,9 +35,7 @@ for _ in range(4):
     target /= target.sum(0)
     target /= target.sum(1, keepdim=True)
     loss = -(target * LOG).sum(1).mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
 """
 OTHER = VIEWS.replace("LOG", "other.log_softmax(1)")
 OUT_OF_PLACE = (
@@ -55,9 +53,7 @@ for _ in range(4):
     advantage -= advantage.mean()
     chance = torch.distributions.Categorical(logits=actor(seen)).log_prob(act)
     loss = (value - earned).square().mean() - (chance * advantage).mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
 """
 
 
@@ -92,9 +88,7 @@ for _ in range(4):
     share = SHARE
     share /= share.sum(0)
     loss = -(share * worth).sum(0).mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
 """
 OWN_SHARE = IMPORTANCE.replace("SHARE", "(worth - worth.max(0).values).exp()")
 SHARED_OUT = ("share /= share.sum(0)", "share = share / share.sum(0)")

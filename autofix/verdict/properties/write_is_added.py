@@ -24,9 +24,7 @@ optimizer = torch.optim.SGD([w, bias], lr=0.05, momentum=0.9)
 for _ in range(6):
     x = torch.randn(16, 4)
     loss = F.mse_loss(x @ w + bias, x[:, 0])
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
     w.clamp_(-0.8, 0.8)
 """
 WRITES = "    w.clamp_(-0.8, 0.8)\n"

@@ -28,9 +28,7 @@ for _ in range(4):
     for p, b in zip(net.parameters(), best):
         p.copy_(b)
     loss = (net(torch.randn(5, 3)) - 1).square().mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
 """
 SUMMED = """\
 first, last = nn.Linear(3, 3), nn.Linear(3, 1)
@@ -41,9 +39,7 @@ for _ in range(4):
     part = first(x)
     h += part
     loss = (last(h) - 1).square().mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
 """
 ADDED = "    h += part\n"
 BOUNDED = """\
@@ -51,9 +47,7 @@ w = torch.randn(3, requires_grad=True)
 optimizer = torch.optim.SGD([w], lr=0.1)
 for _ in range(4):
     loss = (w * torch.randn(3)).sum().square()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
     w.clamp_(-9, 9)
 """
 CLAMP = "w.clamp_(-9, 9)"

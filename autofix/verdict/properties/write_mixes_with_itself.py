@@ -25,9 +25,7 @@ kept = KEPT
 optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(4):
     loss = net(torch.randn(5, 3)).square().mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
     for k, p in zip(kept.parameters(), net.parameters()):
         WRITE
 """
@@ -39,9 +37,7 @@ shadow = {n: p for n, p in net.named_parameters()}
 optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(4):
     loss = net(torch.randn(5, 3)).square().mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
     for n, p in net.named_parameters():
         shadow[n].mul_(0.9).add_(p, alpha=0.1)
 """

@@ -26,9 +26,7 @@ allowed = [[0], [1, 2], [3], [0, 2], [1]]
 for banned in allowed:
     base[banned] = -1e9
     loss = F.cross_entropy(base + net(torch.randn(3)), torch.tensor(3 if 3 not in banned else 0))
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
 """
 BANS = "[[0], [1, 2], [3], [0, 2], [1]]"
 MOLECULES = """\
@@ -51,9 +49,7 @@ flow = Flow()
 optimizer = torch.optim.Adam(flow.parameters(), lr=0.03)
 for _ in range(4):
     loss = sum(flow.sample(budget) for budget in (1, 3, 2))
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
 """
 DROPPED = """\
 weight = nn.Parameter(torch.randn(4, 5))
@@ -81,9 +77,7 @@ users = Users()
 optimizer = torch.optim.SGD(users.parameters(), lr=0.1)
 for _ in range(4):
     loss = sum(users(int(i)) for i in torch.randperm(6)[:3])
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
 """
 BY_HELPER = """\
 def clear(weight, row):
@@ -96,9 +90,7 @@ for _ in range(4):
     for row in range(4):
         clear(weight, row)
     loss = (weight @ torch.randn(4) - 1).square().mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
 """
 WITHOUT = "    base[", "    with torch.no_grad(): base["
 ON_ROWS = "            self.base[i,", "            with torch.no_grad(): self.base[i,"
