@@ -35,7 +35,5 @@ opt = optim.SGD([*key.parameters(), *value.parameters()], lr=0.1)
 for _ in range(5):
     x, y = torch.randn(8, 5, 4), torch.randint(3, (8,))
     weight = F.softmax(key(x) @ x.transpose(1, 2), dim=-1)
-    opt.zero_grad()
-    F.cross_entropy((weight @ value(x)).mean(1), y).backward()
-    opt.step()
+    train: F.cross_entropy((weight @ value(x)).mean(1), y)
 """)

@@ -26,21 +26,15 @@ for _ in range(5):
     x = torch.randn(8, 4)
 -    loss = (net(x) - x.sum(1)).pow(2).mean()  # found
 +    loss = (net(x).squeeze(1) - x.sum(1)).pow(2).mean()  # found
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
+    train: loss
 !
 for _ in range(5):
     x = torch.randn(8, 4)
     score = net(x).squeeze(1)
     margin = score.unsqueeze(1) - score
-    opt.zero_grad()
-    F.softplus(-margin * (x[:, 0].unsqueeze(1) - x[:, 0]).sign()).mean().backward()
-    opt.step()
+    train: F.softplus(-margin * (x[:, 0].unsqueeze(1) - x[:, 0]).sign()).mean()
 !
 for _ in range(5):
     x = torch.randn(8, 4)
-    opt.zero_grad()
-    F.mse_loss(net(x).squeeze(1), x.sum(1)).backward()
-    opt.step()
+    train: F.mse_loss(net(x).squeeze(1), x.sum(1))
 """)

@@ -31,9 +31,7 @@ for epoch in range(3):
 +    net.train()
     for _ in range(3):
         x = torch.randn(8, 4)
-        opt.zero_grad()
-        F.mse_loss(net(x), x[:, :1]).backward()
-        opt.step()
+        train: F.mse_loss(net(x), x[:, :1])
     net.eval()  # found
     with torch.no_grad():
         print(net(torch.randn(8, 4)).mean())
@@ -42,9 +40,7 @@ for epoch in range(3):
     net.train()
     for _ in range(3):
         x = torch.randn(8, 4)
-        opt.zero_grad()
-        F.mse_loss(net(x), x[:, :1]).backward()
-        opt.step()
+        train: F.mse_loss(net(x), x[:, :1])
     net.eval()
     with torch.no_grad():
         print(net(torch.randn(8, 4)).mean())

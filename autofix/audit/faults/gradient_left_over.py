@@ -37,10 +37,6 @@ for _ in range(6):
 !
 for _ in range(6):
     z = torch.randn(8, 4)
-    opt_d.zero_grad()
-    (d(torch.randn(8, 2)).mean() - d(g(z).detach()).mean()).backward()
-    opt_d.step()
-    opt_g.zero_grad()
-    d(g(z)).mean().backward()
-    opt_g.step()
+    train[opt_d]: (d(torch.randn(8, 2)).mean() - d(g(z).detach()).mean())
+    train[opt_g]: d(g(z)).mean()
 """)

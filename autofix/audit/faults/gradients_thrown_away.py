@@ -47,9 +47,7 @@ for _ in range(6):
     opt.zero_grad()
     F.mse_loss(net(x), x[:, :1]).backward()
     move = [0.05 * p.grad.sign() for p in net.parameters()]
-    opt.zero_grad()
-    F.mse_loss(net(x + move[0].mean()), x[:, :1]).backward()
-    opt.step()
+    train: F.mse_loss(net(x + move[0].mean()), x[:, :1])
 !
 first, second = optim.SGD([net.weight], lr=0.1), optim.SGD([net.bias], lr=0.1)
 for i in range(24):

@@ -34,9 +34,7 @@ for _ in range(5):
     x = torch.randn(8, 4)
 -    code = torch.tanh(enc(x)).data  # found
 +    code = torch.tanh(enc(x))  # found
-    opt.zero_grad()
-    F.mse_loss(dec(code), x).backward()
-    opt.step()
+    train: F.mse_loss(dec(code), x)
 !
 enc, dec = nn.Linear(4, 2).requires_grad_(False), nn.Linear(2, 4)
 opt = optim.SGD([*enc.parameters(), *dec.parameters()], lr=0.1)
@@ -44,9 +42,7 @@ for _ in range(5):
     x = torch.randn(8, 4)
     with torch.no_grad():
         code = enc(x)
-    opt.zero_grad()
-    F.mse_loss(dec(code), x).backward()
-    opt.step()
+    train: F.mse_loss(dec(code), x)
 !
 enc, dec = nn.Linear(4, 2), nn.Linear(2, 4)
 opt = optim.SGD([*enc.parameters(), *dec.parameters()], lr=0.1)
@@ -54,8 +50,6 @@ for _ in range(5):
     x = torch.randn(8, 4)
     code = enc(x)
     code = code + (code.round() - code).detach()
-    opt.zero_grad()
-    F.mse_loss(dec(code), x).backward()
-    opt.step()
+    train: F.mse_loss(dec(code), x)
     print(code.mean().item())
 """)

@@ -25,16 +25,12 @@ opt = optim.SGD(net.parameters(), lr=0.1)
 for _ in range(6):
     x = torch.randn(8, 4)
     head = nn.Linear(4, 1)  # found
-    opt.zero_grad()
-    F.mse_loss(head(net(x)), x[:, :1]).backward()
-    opt.step()
+    train: F.mse_loss(head(net(x)), x[:, :1])
 !
 net, hyper = nn.Linear(4, 4), nn.Linear(4, 16)
 opt = optim.SGD([*net.parameters(), *hyper.parameters()], lr=0.1)
 for _ in range(6):
     x = torch.randn(8, 4)
     weight = hyper(x.mean(0)).view(4, 4)
-    opt.zero_grad()
-    F.mse_loss(F.linear(net(x), weight), x).backward()
-    opt.step()
+    train: F.mse_loss(F.linear(net(x), weight), x)
 """)

@@ -31,16 +31,12 @@ for _ in range(5):
     aux = F.mse_loss(b(h), x[:, 1:2])  # found
 -    loss + 0.5 * aux
 +    loss = loss + 0.5 * aux
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
+    train: loss
 !
 net = nn.Linear(4, 1)
 opt = optim.SGD(net.parameters(), lr=0.1)
 for _ in range(5):
     x = torch.randn(8, 4)
-    opt.zero_grad()
-    F.mse_loss(net(x), x[:, :1]).backward()
-    opt.step()
+    train: F.mse_loss(net(x), x[:, :1])
     print(F.l1_loss(net(x), x[:, :1]).item())
 """)

@@ -42,15 +42,11 @@ for epoch in range(5):
     total = 0.0
     for x in torch.randn(4, 8, 4):
         total = total + F.mse_loss(net(x), x[:, :1])
-    opt.zero_grad()
-    total.backward()
-    opt.step()
+    train: total
 !
 for epoch in range(4):
     for x in torch.randn(2, 8, 4):
-        opt.zero_grad()
-        F.mse_loss(net(x), x[:, :1]).backward()
-        opt.step()
+        train: F.mse_loss(net(x), x[:, :1])
     for x in torch.randn(4, 8, 4):
         print(F.mse_loss(net(x), x[:, :1]))
 """)

@@ -33,7 +33,5 @@ net = nn.Sequential(nn.Linear(4, 1), nn.Sigmoid())
 opt = optim.SGD(net.parameters(), lr=0.1)
 for _ in range(5):
     x = torch.randn(8, 4)
-    opt.zero_grad()
-    F.mse_loss(net(x), torch.rand(8, 1)).backward()
-    opt.step()
+    train: F.mse_loss(net(x), torch.rand(8, 1))
 """)

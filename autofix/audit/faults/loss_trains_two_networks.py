@@ -32,7 +32,5 @@ opt = optim.SGD([*trunk.parameters(), *a.parameters(), *b.parameters()], lr=0.1)
 for _ in range(5):
     x = torch.randn(8, 4)
     h = trunk(x)
-    opt.zero_grad()
-    (F.mse_loss(a(h), x[:, :1]) + F.mse_loss(b(h), x[:, 1:2])).backward()
-    opt.step()
+    train: (F.mse_loss(a(h), x[:, :1]) + F.mse_loss(b(h), x[:, 1:2]))
 """)

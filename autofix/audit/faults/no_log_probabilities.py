@@ -40,7 +40,5 @@ opt = optim.SGD(net.parameters(), lr=0.1)
 for _ in range(5):
     x, y = torch.randn(8, 4), torch.randint(3, (8,))
     mixture = net(x).view(8, 2, 3).softmax(2).mean(1)
-    opt.zero_grad()
-    F.nll_loss(mixture.log(), y).backward()
-    opt.step()
+    train: F.nll_loss(mixture.log(), y)
 """)

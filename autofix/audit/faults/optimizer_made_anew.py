@@ -27,9 +27,7 @@ net = nn.Linear(4, 1)
 for _ in range(8):
     x = torch.randn(8, 4)
     opt = optim.Adam(net.parameters())  # found
-    opt.zero_grad()
-    F.mse_loss(net(x), x[:, :1]).backward()
-    opt.step()
+    train: F.mse_loss(net(x), x[:, :1])
 !
 state = copy.deepcopy(net.state_dict())
 for _ in range(8):

@@ -30,14 +30,10 @@ opt = optim.SGD(net.parameters(), lr=0.1)
 for _ in range(6):
 -    torch.manual_seed(0)  # found
     x = torch.randn(8, 4)
-    opt.zero_grad()
-    F.mse_loss(net(x), x[:, :1]).backward()
-    opt.step()
+    train: F.mse_loss(net(x), x[:, :1])
 !
 x = torch.randn(8, 4)
 for epoch in range(6):
     torch.manual_seed(epoch)
-    opt.zero_grad()
-    F.mse_loss(net(x), x[:, :1]).backward()
-    opt.step()
+    train: F.mse_loss(net(x), x[:, :1])
 """)

@@ -42,7 +42,5 @@ opt = optim.SGD([p for m in (read, score, out) for p in m.parameters()], lr=0.1)
 for _ in range(5):
     x, y = torch.randn(6, 9, 4), torch.randint(3, (9,))
     h = read(x)[0]
-    opt.zero_grad()
-    F.cross_entropy(out((score(h).softmax(0) * h).sum(0)), y).backward()
-    opt.step()
+    train: F.cross_entropy(out((score(h).softmax(0) * h).sum(0)), y)
 """)

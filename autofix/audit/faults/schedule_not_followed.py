@@ -31,16 +31,12 @@ opt = optim.SGD(net.parameters(), lr=0.1)
 schedule = optim.lr_scheduler.StepLR(opt, 1)  # found
 for _ in range(5):
     x = torch.randn(8, 4)
-    opt.zero_grad()
-    F.mse_loss(net(x), x[:, :1]).backward()
-    opt.step()
+    train: F.mse_loss(net(x), x[:, :1])
 +    schedule.step()
 !
 schedule = optim.lr_scheduler.OneCycleLR(opt, 0.1, total_steps=6)
 for _ in range(6):
     x = torch.randn(8, 4)
-    opt.zero_grad()
-    F.mse_loss(net(x), x[:, :1]).backward()
-    opt.step()
+    train: F.mse_loss(net(x), x[:, :1])
     schedule.step()
 """)

@@ -29,7 +29,5 @@ out.weight = emb.weight
 opt = optim.SGD([*emb.parameters()], lr=0.1)
 for _ in range(5):
     ids = torch.randint(6, (8,))
-    opt.zero_grad()
-    F.cross_entropy(out(emb(ids)), ids).backward()
-    opt.step()
+    train: F.cross_entropy(out(emb(ids)), ids)
 """)

@@ -27,9 +27,7 @@ opt = optim.SGD(net.parameters(), lr=0.1)
 !
 for epoch in range(5):
     x = torch.randn(8, 4)
-    opt.zero_grad()
-    F.mse_loss(net(x), x[:, :1]).backward()
-    opt.step()
+    train: F.mse_loss(net(x), x[:, :1])
     if epoch == 2:
 -        best = net.state_dict()  # found
 +        best = copy.deepcopy(net.state_dict())  # found
@@ -37,9 +35,7 @@ net.load_state_dict(best)
 !
 for epoch in range(5):
     x = torch.randn(8, 4)
-    opt.zero_grad()
-    F.mse_loss(net(x), x[:, :1]).backward()
-    opt.step()
+    train: F.mse_loss(net(x), x[:, :1])
     if epoch == 2:
         best = {key: value.clone() for key, value in net.state_dict().items()}
 net.load_state_dict(best)

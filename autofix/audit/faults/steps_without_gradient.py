@@ -52,7 +52,5 @@ net = nn.Linear(4, 2)
 opt = optim.SGD(net.parameters(), lr=0.1)
 for _ in range(5):
     x = torch.randn(8, 4)
-    opt.zero_grad()
-    F.mse_loss(net(x), x[:, :2]).backward()
-    opt.step()
+    train: F.mse_loss(net(x), x[:, :2])
 """)

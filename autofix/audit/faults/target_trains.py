@@ -34,7 +34,5 @@ for _ in range(5):
 !
 for _ in range(5):
     s, s2, r = torch.randn(8, 4), torch.randn(8, 4), torch.randn(8, 1)
-    opt.zero_grad()
-    F.mse_loss(value(s), r + 0.9 * value(s2).detach()).backward()
-    opt.step()
+    train: F.mse_loss(value(s), r + 0.9 * value(s2).detach())
 """)

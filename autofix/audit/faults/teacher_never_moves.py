@@ -32,18 +32,14 @@ opt = optim.SGD(net.parameters(), lr=0.1)
 !
 for _ in range(6):
     x = torch.randn(8, 4)
-    opt.zero_grad()
-    (F.mse_loss(net(x), slow(x).detach()) + net(x).pow(2).mean()).backward()
-    opt.step()
+    train: (F.mse_loss(net(x), slow(x).detach()) + net(x).pow(2).mean())
     for s, p in zip(slow.parameters(), net.parameters()):
 -        s = 0.9 * s.data + 0.1 * p.data  # found
 +        s.data.copy_(0.9 * s.data + 0.1 * p.data)  # found
 !
 for _ in range(6):
     x = torch.randn(8, 4)
-    opt.zero_grad()
-    (F.mse_loss(net(x), slow(x).detach()) + net(x).pow(2).mean()).backward()
-    opt.step()
+    train: (F.mse_loss(net(x), slow(x).detach()) + net(x).pow(2).mean())
     for s, p in zip(slow.parameters(), net.parameters()):
         s.data = 0.9 * s.data + 0.1 * p.data
 """)

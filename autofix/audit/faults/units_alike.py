@@ -28,16 +28,12 @@ net.apply(start)
 opt = optim.SGD(net.parameters(), lr=0.1)
 for _ in range(6):
     x = torch.randn(8, 4)
-    opt.zero_grad()
-    F.mse_loss(net(x), x[:, :1]).backward()
-    opt.step()
+    train: F.mse_loss(net(x), x[:, :1])
 !
 net = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 3))
 nn.init.zeros_(net[2].weight)
 opt = optim.SGD(net.parameters(), lr=0.1)
 for _ in range(6):
     x, y = torch.randn(8, 4), torch.randint(3, (8,))
-    opt.zero_grad()
-    F.cross_entropy(net(x), y).backward()
-    opt.step()
+    train: F.cross_entropy(net(x), y)
 """)

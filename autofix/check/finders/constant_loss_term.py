@@ -37,17 +37,13 @@ def train(model, batches, opt):
         out = model(x)
         penalty = out.pow(2).mean()
         loss = (out - y).abs().mean() + 0.1 * penalty.item()  # found
-        opt.zero_grad()
-        loss.backward()
-        opt.step()
+        train: loss
 !
 def step(model, x, y, opt):
     with torch.no_grad():
         smooth = (model(x[1:]) - model(x[:-1])).pow(2).mean()
     loss = (model(x) - y).pow(2).mean() + 0.5 * smooth  # found
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
+    train: loss
 !
 def train(model, x, y, opt):
     out = model(x)

@@ -48,9 +48,7 @@ def train(model, batches, optimizer):
     for x in batches:
         loss = model(x).mean()
         running = running + loss * x.size(0)  # found
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
+        train[optimizer]: loss
     return running / len(batches)
 !
 def train(model, batches, optimizer):

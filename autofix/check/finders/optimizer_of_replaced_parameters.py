@@ -36,9 +36,7 @@ def main(make, batches):
     opt = torch.optim.SGD(model.parameters(), lr=0.1)
     model.fc = nn.Linear(512, 10)  # found
     for x in batches:
-        opt.zero_grad()
-        model(x).mean().backward()
-        opt.step()
+        train: model(x).mean()
 !
 def main(make, batches):
     model = make()

@@ -34,9 +34,7 @@ decoder = nn.Linear(2, 4)
 opt = torch.optim.Adam(encoder.parameters())
 for x in torch.randn(10, 8, 4):
     loss = (decoder(encoder(x)) - x).pow(2).mean()  # found
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
+    train: loss
 !
 def train(batches):
     body = nn.Sequential(nn.Linear(4, 4), nn.ReLU())
@@ -45,9 +43,7 @@ def train(batches):
     for x, y in batches:
         out = head(body(x))  # found
         loss = (out - y).pow(2).mean()
-        opt.zero_grad()
-        loss.backward()
-        opt.step()
+        train: loss
 !
 body, head = nn.Linear(4, 4), nn.Linear(4, 1)
 opt = torch.optim.SGD([*body.parameters(), *head.parameters()], lr=0.1)

@@ -34,24 +34,18 @@ scheduler = lr_scheduler.StepLR(opt, 10)
 for epoch in range(3):
     scheduler.step()  # found
     for x in torch.randn(5, 4, 2):
-        opt.zero_grad()
-        model(x).mean().backward()
-        opt.step()
+        train: model(x).mean()
 !
 scheduler = torch.optim.lr_scheduler.StepLR(opt, 10)
 for epoch in range(3):
-    opt.zero_grad()
-    model(torch.randn(4, 2)).mean().backward()
-    opt.step()
+    train: model(torch.randn(4, 2)).mean()
     scheduler.step()
 !
 scheduler = torch.optim.lr_scheduler.StepLR(opt, 10)
 for epoch in range(3):
     if epoch > 0:
         scheduler.step()
-    opt.zero_grad()
-    model(torch.randn(4, 2)).mean().backward()
-    opt.step()
+    train: model(torch.randn(4, 2)).mean()
 !
 scheduler = torch.optim.lr_scheduler.StepLR(opt, 10)
 for _ in range(7):

@@ -37,9 +37,7 @@ for _ in range(3):
 !
 def train(opt, losses):
     for loss in losses:
-        opt.zero_grad()
-        loss.backward()
-        opt.step()
+        train: loss
 !
 def train(opt, losses):
     for loss in losses:

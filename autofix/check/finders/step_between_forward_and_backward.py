@@ -34,9 +34,7 @@ for _ in range(3):
     opt_d.zero_grad()
     d_loss.backward()
     opt_d.step()  # found
-    opt_g.zero_grad()
-    g_loss.backward()
-    opt_g.step()
+    train[opt_g]: g_loss
 !
 def train(net, x):
     opt = torch.optim.SGD(net.parameters(), lr=0.1)
@@ -51,12 +49,8 @@ G, D = torch.nn.Linear(2, 3), torch.nn.Linear(3, 1)
 opt_g, opt_d = torch.optim.SGD(G.parameters(), lr=0.1), torch.optim.SGD(D.parameters(), lr=0.1)
 for _ in range(3):
     fake = G(torch.randn(4, 2))
-    opt_d.zero_grad()
-    D(fake.detach()).mean().backward()
-    opt_d.step()
-    opt_g.zero_grad()
-    (-D(fake).mean()).backward()
-    opt_g.step()
+    train[opt_d]: D(fake.detach()).mean()
+    train[opt_g]: (-D(fake).mean())
 !
 net = torch.nn.Linear(2, 3)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)

@@ -30,42 +30,28 @@ opt_g, opt_d = torch.optim.Adam(G.parameters()), torch.optim.Adam(D.parameters()
 for _ in range(4):
     fake = G(torch.randn(4, 2))
     d_loss = D(fake).mean()  # found
-    opt_d.zero_grad()
-    d_loss.backward()
-    opt_d.step()
+    train[opt_d]: d_loss
     g_loss = -D(fake).mean()
-    opt_g.zero_grad()
-    g_loss.backward()
-    opt_g.step()
+    train[opt_g]: g_loss
 !
 policy, log_alpha = torch.nn.Linear(2, 3), torch.zeros(1, requires_grad=True)
 opt, alpha_opt = torch.optim.Adam(policy.parameters()), torch.optim.Adam([log_alpha])
 for _ in range(4):
     log_prob = policy(torch.randn(4, 2)).log_softmax(-1)
-    opt.zero_grad()
-    (log_prob * log_alpha.detach().exp()).mean().backward()
-    opt.step()
+    train: (log_prob * log_alpha.detach().exp()).mean()
     alpha_loss = -(log_alpha * (log_prob + 1)).mean()  # found
-    alpha_opt.zero_grad()
-    alpha_loss.backward()
-    alpha_opt.step()
+    train[alpha_opt]: alpha_loss
 !
 opt_g, opt_d = torch.optim.Adam(G.parameters()), torch.optim.Adam(D.parameters())
 for _ in range(4):
     fake = G(torch.randn(4, 2))
-    opt_d.zero_grad()
-    D(fake.detach()).mean().backward()
-    opt_d.step()
-    opt_g.zero_grad()
-    (-D(fake).mean()).backward()
-    opt_g.step()
+    train[opt_d]: D(fake.detach()).mean()
+    train[opt_g]: (-D(fake).mean())
 !
 opt = torch.optim.Adam([*G.parameters(), *D.parameters()])
 for _ in range(4):
     loss = D(G(torch.randn(4, 2))).mean()
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
+    train: loss
 """)
 
     def told(self, event: Event) -> Spot | None:

@@ -41,9 +41,7 @@ def update(self, loss):
 !
 def train(opt, losses):
     losses[0].backward()
-    opt.zero_grad()
-    losses[1].backward()
-    opt.step()
+    train: losses[1]
 !
 def train(opt, loss, total):
     loss.backward()
