@@ -66,11 +66,13 @@ class Law(ABC):
 
 
 class KeptByChange(Law):
-    """A law that one change of a reading keeps, whatever else is in it."""
+    """A law that one `change` of a reading keeps, whatever else is in it: a field of `Reading` that is then true."""
 
-    @abstractmethod
+    change: ClassVar[str]
+
     def changed(self, reading: Reading) -> Reading:
         """The reading with the change."""
+        return replace(reading, **{self.change: True})  # type: ignore[arg-type]  # one that is true or false
 
     @abstractmethod
     def seen(self, runs: Runs) -> str:
@@ -83,7 +85,7 @@ class KeptByChange(Law):
 
     def spares(self, reading: Reading) -> bool:
         """A reading that has the change keeps it."""
-        return self._keeps(reading)
+        return self.changed(reading) == reading
 
     def readings_beside(self, runs: Runs, known: Collection[Reading]) -> Iterator[Reading]:
         """No run is made to see whether the code is to be read with the change, where it is read so anyway."""
@@ -93,10 +95,7 @@ class KeptByChange(Law):
         """A reading keeps it if it has the change."""
         if not (sentence := self.seen(runs)):
             return SILENT
-        return KEPT if self._keeps(reading) else Ruling(Word.BROKEN, sentence)
-
-    def _keeps(self, reading: Reading) -> bool:
-        return self.changed(reading) == reading
+        return KEPT if self.changed(reading) == reading else Ruling(Word.BROKEN, sentence)
 
 
 class KeptByGraphs(Law):

@@ -17,9 +17,7 @@ in between, they may be meant to be none.
 from __future__ import annotations
 
 import ast
-from dataclasses import replace
 
-from autofix.core.model import Reading
 from autofix.experiments.compare import comparable
 from autofix.probe import wire
 from autofix.syntax import writes
@@ -31,9 +29,7 @@ from autofix.verdict.runs import Runs
 class AGradientIsReadBeforeItIsCleared(KeptByChange):
     name = "a-gradient-is-read-before-it-is-cleared"
     clause = "a gradient that is read is what the latest backward left"
-
-    def changed(self, reading: Reading) -> Reading:
-        return replace(reading, uncleared=True)
+    change = "uncleared"
 
     def seen(self, runs: Runs) -> str:
         letter = runs.letter

@@ -16,9 +16,6 @@ the tensor (`inputs=`, `autograd.grad`).
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from autofix.core.model import Reading
 from autofix.experiments.compare import comparable
 from autofix.verdict.law import PASSES, KeptByChange, at
 from autofix.verdict.runs import Runs
@@ -27,9 +24,7 @@ from autofix.verdict.runs import Runs
 class AGradientIsSentOnOnce(KeptByChange):
     name = "a-gradient-is-sent-on-once"
     clause = "each gradient is sent on once from the tensor where it arrives"
-
-    def changed(self, reading: Reading) -> Reading:
-        return replace(reading, sent_once=True)
+    change = "sent_once"
 
     def seen(self, runs: Runs) -> str:
         sent = runs.letter.seen("gradient-sent-twice")

@@ -30,7 +30,7 @@ import ast
 from collections.abc import Iterable
 from dataclasses import replace
 
-from autofix.core.model import Reading, Treatment
+from autofix.core.model import Treatment
 from autofix.experiments.compare import comparable, differences
 from autofix.experiments.sketches import LIVE
 from autofix.experiments.spec import RunSpec
@@ -47,9 +47,7 @@ Place = tuple[Source, ast.AST]
 class ANameKeepsItsValue(KeptByChange):
     name = "a-name-keeps-its-value"
     clause = "a name that was bound before a write keeps its value"
-
-    def changed(self, reading: Reading) -> Reading:
-        return replace(reading, old_values=True)
+    change = "old_values"
 
     def seen(self, runs: Runs) -> str:
         others = any(write.view or not write.whole for saved in runs.trace.saved for write in saved.writes)

@@ -17,9 +17,6 @@ would not own it by that name either.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from autofix.core.model import Reading
 from autofix.experiments.compare import comparable
 from autofix.experiments.readings import orphans
 from autofix.verdict.law import KeptByChange, at
@@ -29,9 +26,7 @@ from autofix.verdict.runs import Runs
 class AParameterHasAName(KeptByChange):
     name = "a-parameter-has-a-name"
     clause = "each parameter has a name in its module, and is trained"
-
-    def changed(self, reading: Reading) -> Reading:
-        return replace(reading, registered=True)
+    change = "registered"
 
     def seen(self, runs: Runs) -> str:
         letter = runs.letter

@@ -18,9 +18,6 @@ average.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from autofix.core.model import Reading
 from autofix.experiments.compare import comparable
 from autofix.verdict.law import PASSES, KeptByChange, at
 from autofix.verdict.runs import Runs
@@ -29,9 +26,7 @@ from autofix.verdict.runs import Runs
 class ASumIsFinishedBeforeItIsTrained(KeptByChange):
     name = "a-sum-is-finished-before-it-is-trained"
     clause = "each term of a sum is trained once"
-
-    def changed(self, reading: Reading) -> Reading:
-        return replace(reading, addends=True)
+    change = "addends"
 
     def seen(self, runs: Runs) -> str:
         grows = runs.letter.seen("loss-grows")

@@ -23,8 +23,6 @@ average of the loss. Of a difference: where it is still 0 if writes go to a copy
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from autofix.core.model import Reading
 from autofix.experiments.compare import comparable
 from autofix.probe import wire
@@ -35,9 +33,7 @@ from autofix.verdict.runs import Runs
 class EveryTermCounts(KeptByChange):
     name = "every-term-counts"
     clause = "every term of a loss counts"
-
-    def changed(self, reading: Reading) -> Reading:
-        return replace(reading, copied=True)
+    change = "copied"
 
     def seen(self, runs: Runs) -> str:
         """Differences that are 0 in each pass, and are not if writes go to a copy."""

@@ -14,9 +14,6 @@ copies leave it as it is, since something else writes to that memory.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from autofix.core.model import Reading
 from autofix.experiments.compare import comparable, differences
 from autofix.experiments.sketches import LIVE
 from autofix.verdict.law import PASSES, KeptByChange, at
@@ -28,9 +25,7 @@ _JOINED = "one-memory-joined"
 class WhatIsCollectedKeepsItsValue(KeptByChange):
     name = "what-is-collected-keeps-its-value"
     clause = "what is collected keeps the value that it had"
-
-    def changed(self, reading: Reading) -> Reading:
-        return replace(reading, copied=True)
+    change = "copied"
 
     def seen(self, runs: Runs) -> str:
         joined = runs.letter.seen(_JOINED)

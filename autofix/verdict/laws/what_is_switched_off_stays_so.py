@@ -18,9 +18,6 @@ the graph is not lost by a mode; and where training is the same either way.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from autofix.core.model import Reading
 from autofix.experiments.compare import comparable
 from autofix.experiments.readings import deprived
 from autofix.verdict.effect import trains_alike
@@ -31,9 +28,7 @@ from autofix.verdict.runs import Runs
 class WhatIsSwitchedOffStaysSo(KeptByChange):
     name = "what-is-switched-off-stays-so"
     clause = "gradients are on for what needs them there, and what leaves it is a constant"
-
-    def changed(self, reading: Reading) -> Reading:
-        return replace(reading, off=True)
+    change = "off"
 
     def seen(self, runs: Runs) -> str:
         sites, letter = runs.case.pool.sites, runs.letter

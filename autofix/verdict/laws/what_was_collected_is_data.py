@@ -21,9 +21,6 @@ meant to learn; and where some parameter is not applied anew, as that of a trunk
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from autofix.core.model import Reading
 from autofix.experiments.compare import comparable
 from autofix.experiments.readings import deprived
 from autofix.verdict.law import KeptByChange, at
@@ -33,9 +30,7 @@ from autofix.verdict.runs import Runs
 class WhatWasCollectedIsData(KeptByChange):
     name = "what-was-collected-is-data"
     clause = "what was collected once is a constant in all passes that use it"
-
-    def changed(self, reading: Reading) -> Reading:
-        return replace(reading, constant=True)
+    change = "constant"
 
     def seen(self, runs: Runs) -> str:
         if not runs.may_be_data or comparable(runs.sourced) or not runs.sourced.collected:
