@@ -49,18 +49,13 @@ class Binding:
 
 def bindings(statement: ast.AST) -> list[Binding]:
     """The variables that an assignment binds, each with its own value; [] where they cannot be told apart."""
-    match statement:
-        case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)) if len(targets) == len(values):
-            pairs = zip(targets, values, strict=True)
-        case ast.Assign(targets=[target], value=value):
-            pairs = zip([target], [value], strict=True)
-        case _:
-            return []
-    assert isinstance(statement, ast.Assign)  # noqa: S101  as matched
-    found = [Binding(statement, target, value) for target, value in pairs]
+    if not isinstance(statement, ast.Assign) or len(statement.targets) > 1:
+        return []
+    found = [Binding(statement, target, value) for target, value in names.paired(statement)]
     kinds = (ast.Name, ast.Attribute, ast.Subscript)
     plain = all(isinstance(one.target, kinds) and not isinstance(one.value, ast.Starred) for one in found)
-    return found if plain else []
+    apart = all(one.value is not statement.value or one.target is statement.targets[0] for one in found)
+    return found if plain and apart else []
 
 
 def rebindings(source: Source, statement: ast.stmt) -> list[Binding]:
