@@ -27,6 +27,15 @@ from autofix.verdict.runs import Runs
 _LONG = 60
 REFUSED = "two-readings"
 """What a question is about that asks how an operation is meant that torch refuses."""
+_ASKED = (
+    (LOSS_WORDS, ("sum", "mean", "Is the sum of these values the loss, or their mean?")),
+    (COMPLEX_WORDS, ("real", "magnitude", "Is the real part of this value the loss, or its magnitude?")),
+    (ARRAY_WORDS, ("constant", "trained",
+                   "Is this array a constant to the loss, or is what it is made of trained by it?")),
+    (LEAF_WORDS, ("leaf", "result", "Is this tensor a new leaf, or does it keep its graph to what made it?")),
+)  # fmt: skip
+"""By the clauses of both readings, the names of the answers, and the question."""
+_OF_WRITES = "update", "forward", "Is this write an update of the values, as under no_grad, or a part of the forward?"
 
 
 def questions(runs: Runs) -> Iterator[Question]:
@@ -94,22 +103,7 @@ def _refused(runs: Runs) -> Question | None:
     if len(letters.readings) == 1 or letters.alike or letters.void:
         return None
     said = words(runs.letter)
-    if said is LOSS_WORDS:
-        names, text = ("sum", "mean"), "Is the sum of these values the loss, or their mean?"
-    elif said is COMPLEX_WORDS:
-        names, text = ("real", "magnitude"), "Is the real part of this value the loss, or its magnitude?"
-    elif said is ARRAY_WORDS:
-        names, text = (
-            ("constant", "trained"),
-            "Is this array a constant to the loss, or is what it is made of trained by it?",
-        )
-    elif said is LEAF_WORDS:
-        names, text = ("leaf", "result"), "Is this tensor a new leaf, or does it keep its graph to what made it?"
-    else:
-        names, text = (
-            ("update", "forward"),
-            "Is this write an update of the values, as under no_grad, or a part of the forward?",
-        )
+    *names, text = next((asked for clauses, asked in _ASKED if clauses is said), _OF_WRITES)
     answers = [
         Answer(name, clause, Reading(refused)) for name, (refused, clause) in zip(names, said.items(), strict=True)
     ]
