@@ -44,9 +44,7 @@ class Both:
 
     def critic(self, made):
         self.score = self.D(made.detach())
-        self.d_opt.zero_grad()
-        self.score.exp().mean().backward()
-        self.d_opt.step()
+        train[self.d_opt]: self.score.exp().mean()
 
     def maker(self):
         self.g_opt.zero_grad()
@@ -70,9 +68,7 @@ class Both:
     def critic(self):
         made = self.fake
         self.score = self.D(made.detach())
-        self.d_opt.zero_grad()
-        self.score.exp().mean().backward()
-        self.d_opt.step()
+        train[self.d_opt]: self.score.exp().mean()
 
     def maker(self, relative=True):
         fake = self.fake
@@ -82,9 +78,7 @@ class Both:
 +            loss = fake.pow(2).mean() + (score - 1).pow(2).mean() - score.mean()
         else:
             loss = fake.pow(2).mean() + (score - 1).pow(2).mean()
-        self.g_opt.zero_grad()
-        loss.backward()
-        self.g_opt.step()
+        train[self.g_opt]: loss
 
 
 both = Both()
@@ -147,14 +141,10 @@ class Both:
 
     def critic(self):
         self.score = self.D(self.fake)
-        self.d_opt.zero_grad()
-        self.score.exp().mean().backward()
-        self.d_opt.step()
+        train[self.d_opt]: self.score.exp().mean()
 
     def maker(self):
-        self.g_opt.zero_grad()
-        (self.score - 1).pow(2).mean().backward()
-        self.g_opt.step()
+        train[self.g_opt]: (self.score - 1).pow(2).mean()
 
 
 both = Both()
@@ -170,14 +160,10 @@ class Both:
 
     def critic(self):
         self.score = self.D(self.G(torch.randn(4, 2)).detach())
-        self.d_opt.zero_grad()
-        self.score.exp().mean().backward()
-        self.d_opt.step()
+        train[self.d_opt]: self.score.exp().mean()
 
     def maker(self):
-        self.g_opt.zero_grad()
-        (self.G.weight.pow(2).mean() + (self.score - 1).pow(2).mean()).backward()
-        self.g_opt.step()
+        train[self.g_opt]: (self.G.weight.pow(2).mean() + (self.score - 1).pow(2).mean())
 
 
 both = Both()

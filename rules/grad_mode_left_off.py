@@ -71,9 +71,7 @@ class Trainer:
     def fit(self):
         for _ in range(4):
             x = torch.randn(5, 2)
-            self.opt.zero_grad()
-            self.net(x).pow(2).mean().backward()
-            self.opt.step()
+            train[self.opt]: self.net(x).pow(2).mean()
             print(self.score(x))
 
 

@@ -80,9 +80,7 @@ class Learner:
     def observe(self, reward, state):
         next_value = self.critic(state)
         loss = (reward + 0.9 * next_value.detach() - self.value).pow(2).sum()
-        self.opt.zero_grad()
-        loss.backward()
-        self.opt.step()
+        train[self.opt]: loss
 +        next_value = self.critic(state)
         self.value = next_value
 

@@ -81,9 +81,7 @@ class Model:
         print(self.fake.mean().item())
 
     def update(self):
-        self.opt_d.zero_grad()
-        (self.dis(self.fake.detach()) - self.dis(self.x)).square().mean().backward()
-        self.opt_d.step()
+        train[self.opt_d]: (self.dis(self.fake.detach()) - self.dis(self.x)).square().mean()
         self.opt.zero_grad()
         (self.fake - self.x).abs().mean().backward(retain_graph=True)
         self.opt.step()

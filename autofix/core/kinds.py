@@ -11,7 +11,7 @@ from typing import TypeVar
 K = TypeVar("K")
 MARK = "# found"
 """Ends each line of an example on which something is found."""
-_TRAINS = re.compile(r"^( *)train(?:\[(\w+)\])?: (.+)\n", re.MULTILINE)
+_TRAINS = re.compile(r"^( *)train(?:\[([\w.]+)\])?: (.+)\n", re.MULTILINE)
 
 
 def kinds(package: str, base: type[K]) -> list[K]:

@@ -51,13 +51,9 @@ class Learner:
 
     def learn(self, x):
         error = (self.net(x) - 1).square().mean()
-        self.of_net.zero_grad()
-        (self.weight.detach() * error).backward()
-        self.of_net.step()
+        train[self.of_net]: (self.weight.detach() * error)
         gap = self.weight * (1 - error.detach())
-        self.of_raw.zero_grad()
-        gap.backward()
-        self.of_raw.step()
+        train[self.of_raw]: gap
 
 
 learner = Learner()
