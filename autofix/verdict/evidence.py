@@ -58,5 +58,8 @@ class Evidence(Runs):
 
     @once
     def _unanswered(self) -> Assessment:
-        found = with_input(self, with_constants(self, meant(self, assess(self))))
-        return with_both(self, with_copy(self, with_start(self, found)))
+        found = with_constants(self, meant(self, assess(self)))
+        for told in (with_input, with_start, with_copy, with_both):
+            if found.effect is Effect.CHANGED and found.reading is None:
+                found = told(self, found)
+        return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from autofix.core.model import Answer, Assessment, Effect, Question, Reading
+from autofix.core.model import Answer, Assessment, Question, Reading
 from autofix.experiments.compare import comparable, differences
 from autofix.experiments.sketches import LIVE
 from autofix.probe import wire
@@ -42,8 +42,6 @@ def asked(runs: Runs) -> Question | None:
 
 def with_both(runs: Runs, found: Assessment) -> Assessment:
     """What an edit does, and that it is the code in which each write reads what was before them all."""
-    if found.effect is not Effect.CHANGED or found.reading:
-        return found
     return told_as(runs, found, before(runs), _clause(runs))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from autofix.core.model import Answer, Assessment, Effect, Question, Reading
+from autofix.core.model import Answer, Assessment, Question, Reading
 from autofix.experiments.compare import comparable
 from autofix.probe import wire
 from autofix.verdict.left_open.told import told_as
@@ -42,6 +42,4 @@ def asked(runs: Runs, what: str, place: wire.Stack) -> Question | None:
 
 def with_input(runs: Runs, found: Assessment) -> Assessment:
     """What an edit does, and that it is the code in which the input stays, where it changes that alone."""
-    if found.effect is not Effect.CHANGED or found.reading:
-        return found
     return told_as(runs, found, kept(runs), "each pass reads the input that the first one reads")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from autofix.core.model import Answer, Assessment, Effect, Question, Reading
+from autofix.core.model import Answer, Assessment, Question, Reading
 from autofix.experiments.compare import comparable
 from autofix.verdict.effect import trains_alike
 from autofix.verdict.left_open.told import told_as
@@ -38,6 +38,4 @@ def asked(runs: Runs) -> Question | None:
 
 def with_start(runs: Runs, found: Assessment) -> Assessment:
     """What an edit does, and that it is the code in which each pass begins with its start, where that is all."""
-    if found.effect is not Effect.CHANGED or found.reading:
-        return found
     return told_as(runs, found, anew(runs), "each pass begins with its start, as the first one does")
