@@ -179,7 +179,9 @@ def same_projections(reference: wire.Trace, candidate: wire.Trace, **also: bool)
 
 
 def _by_pass(course: wire.Held) -> wire.Held:
-    return replace(course, values=tuple(dict(zip(course.after, course.values, strict=True)).values()))
+    last = dict(zip(course.after, range(len(course.after)), strict=True)).values()
+    back = tuple(place for place, number in enumerate(last) if number in course.back)
+    return replace(course, values=tuple(course.values[number] for number in last), back=back)
 
 
 def same_gradients(reference: wire.Trace, candidate: wire.Trace, tolerance: float = LIVE) -> bool:

@@ -119,13 +119,23 @@ def _courses(reference: wire.Trace, candidate: wire.Trace, tolerance: float) -> 
             close(one.values[0], mine.values[0], tolerance) for mine in other.values()
         ):
             continue  # the name stands for another tensor there: a function may be called for one and for the other
-        same = all(close(want, have, tolerance) for want, have in zip(one.values, got, strict=False))
+        same = all(_alike(one, match, place, tolerance) for place in range(min(len(one.values), len(got))))
         more = abs(len(one.values) - len(got))
         # What is written last may be used in one run only: then a few more of many are no other program.
         if not same or more > min(_BESIDE, len(one.values) - 1, len(got) - 1):
             name = reference.names[int(index)][int(place)] if owned else one.name
             note = f"{name} is used with other values"
             yield Change(name, 0, norm(one.values[-1]), norm(got[-1]), note=note)
+
+
+def _alike(want: wire.Held, have: wire.Held, place: int, tolerance: float) -> bool:
+    """Whether two tensors held the same at a place, or each what its own latest step had left.
+
+    A norm tells that by chance, too: then only one of them is known to, and has to be near the other.
+    """
+    known = [place in one.back for one in (want, have)]
+    within = min(tolerance, LIVE) if any(known) else tolerance
+    return all(known) or close(want.values[place], have.values[place], within)
 
 
 def _same_course(want: _Course, have: _Course, *, ended: bool) -> bool:
@@ -180,13 +190,11 @@ def moved_otherwise(reference: wire.Trace, candidate: wire.Trace) -> bool:
     fewest = min(len(wanted), len(got)) - len(reference.counts)
     other = {one.name: one for one in candidate.courses}
     for one in (one for one in reference.courses if one.name in other):
-        both = (list(zip(held.values, held.after, strict=True)) for held in (one, other[one.name]))
-        for pair in zip_longest(*both):
-            seen = [value for value in pair if value is not None]
-            if len(seen) == 1 or not close(seen[0][0], seen[1][0], LIVE):
-                latest = max(after for _, after in seen)
+        match = other[one.name]
+        for place, seen in enumerate(zip_longest(one.after, match.after, fillvalue=-1)):
+            if min(seen) < 0 or not _alike(one, match, place, LIVE):
                 # Where it starts otherwise, nothing moved it.
-                if 0 < latest <= alike and (len(seen) > 1 or latest < fewest):
+                if 0 < max(seen) <= alike and (min(seen) >= 0 or max(seen) < fewest):
                     return True
                 break
     # What was written behind the last step was used by nothing.

@@ -321,14 +321,16 @@ class Held:
     """What one tensor held, as sketches in the order of the run.
 
     `after`: how many steps had been made when each was seen, or backward calls that left gradients, where none were.
-    `loose`: a leaf that nothing owns, whose name may pass to another. `unused`: what something else than a step wrote
-    once more, and nothing used: by how much each number of its sketch grew, or its norm alone. `idle`: something else
-    than a step wrote what it held already.
+    `back`: the places of those that the latest step had left, and something else than a step brought back, as far as a
+    sketch or a norm tells. `loose`: a leaf that nothing owns, whose name may pass to another. `unused`: what something
+    else than a step wrote once more, and nothing used: by how much each number of its sketch grew, or its norm alone.
+    `idle`: something else than a step wrote what it held already.
     """
 
     name: str
     values: tuple[tuple[float, ...], ...]
     after: tuple[int, ...] = ()
+    back: tuple[int, ...] = ()
     loose: bool = False
     unused: tuple[float, ...] = ()
     idle: bool = False

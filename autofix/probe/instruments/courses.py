@@ -27,7 +27,7 @@ _MOST = 1 << 27
 
 @dataclass(slots=True)
 class _Course:
-    """The values of one tensor; () stands for the one that the latest step left, which a write by hand brought back."""
+    """The values of one tensor."""
 
     tensor: weakref.ref[torch.Tensor]
     left: tuple[int, int]
@@ -36,6 +36,8 @@ class _Course:
     values: list[tuple[float, ...]] = field(default_factory=list)
     after: list[int] = field(default_factory=list)
     """How many steps had been made when each was seen, or backward calls that left gradients, where nothing steps."""
+    back: list[int] = field(default_factory=list)
+    """The places of those that the latest step had left, and a write by hand brought back."""
     stepped: tuple[float, ...] | torch.Tensor | None = None
     """What the latest step left: a sketch of it where writes by hand are known, else its norm; None without a step."""
     watched: bool = False
@@ -60,7 +62,8 @@ class _Course:
         back = self.is_stepped(sketch)
         moved = self.apart if back else sketch != self.now
         if moved:
-            self.values.append(() if back else sketch)
+            self.back += [len(self.values)] * back
+            self.values.append(sketch)
             self.after.append(after)
             self.apart = not back
         if back:
@@ -193,9 +196,8 @@ class Courses(Listener):
             name = self._names.name(tensor, "") if tensor is not None and told else ""
             if name := places.get(key, name) if tensor is not None else "":
                 values, after, unused = tuple(course.values), tuple(course.after), self._unused(tensor, course)
-                found.setdefault(
-                    name, wire.Held(name, values, after, loose=not course.kept, unused=unused, idle=course.idle)
-                )
+                back, loose = tuple(course.back), not course.kept
+                found.setdefault(name, wire.Held(name, values, after, back, loose, unused, course.idle))
         return {"courses": tuple(found.values())}
 
     def _unused(self, tensor: torch.Tensor, course: _Course) -> tuple[float, ...]:
