@@ -94,8 +94,71 @@ def replayed(
     )
 
 
+WEIGHTS, MEANS = "weights = [slope.square() for slope in slopes]", "means = [p.clone() for p in net.parameters()]"
+TERM = "(weight * (p - mean).square()).sum()"
+ANCHORED = Program(
+    "what weighs the distance from former parameters was made of them",
+    f"""\
+net, head = Net(3, 4), Net(4, 1)
+scale = nn.Parameter(torch.ones(()))
+both = Optimizers(net, head)
+for task in range(3):
+    for _ in range(4):
+        x, y = torch.randn(6, 3), torch.randn(6, 1)
+        loss = F.mse_loss(head(net(x)), y)
+        if task > 0:
+            loss = loss + sum({TERM} for weight, p, mean in zip(weights, net.parameters(), means))
+        both.zero_grad()
+        loss.backward()
+        both.step()
+    slopes = torch.autograd.grad(net(x).square().sum(), list(net.parameters()), create_graph=True)
+    {WEIGHTS}
+    {MEANS}
+""",
+    {
+        "constant": (
+            (WEIGHTS, WEIGHTS.replace("slope.sq", "slope.detach().sq")),
+            (MEANS, MEANS.replace("clone()", "detach().clone()")),
+        ),
+        "without graph": ((", create_graph=True", ""), (MEANS, MEANS.replace("clone()", "detach().clone()"))),
+        "only weights": ((WEIGHTS, WEIGHTS.replace("slope.sq", "slope.detach().sq")),),
+        "only means": ((MEANS, MEANS.replace("clone()", "detach().clone()")),),
+        "no copies": (
+            (WEIGHTS, WEIGHTS.replace("slope.sq", "slope.detach().sq")),
+            (MEANS, MEANS.replace("clone()", "detach()")),
+        ),
+        "keep": (("loss.backward()", "loss.backward(retain_graph=True)"),),
+    },
+    frozenset({"constant", "without graph"}),
+)
+OF_NET = "net(x).square().sum()"
+
+
+def anchored(name: str, *changes: tuple[str, str]) -> Program:
+    """The same, changed so that what is made along with former parameters may be meant to learn."""
+    return ANCHORED.mutated(name, *changes)
+
+
 PROGRAMS = (
     KEPT,
+    ANCHORED,
+    anchored("what weighs the distance is a term, too", (TERM, f"({TERM} + 0.1 * weight.sum())")),
+    anchored("what weighs the distance is also made of others", (OF_NET, "head(net(x)).square().sum()")),
+    anchored(
+        "it is also made of a scale that is learned",
+        (OF_NET, f"scale * {OF_NET}"),
+        ("(net, head)", "(net, head)\nboth.each[0].add_param_group({'params': [scale]})"),
+    ),
+    anchored(
+        "parameters are copied a step later",
+        (f"    {MEANS}\n", f"    head(net(x)).sum().backward()\n    both.step()\n    {MEANS}\n"),
+    ),
+    anchored("it weighs the distance from other numbers", ("(p - mean)", "(p - mean - 0.1)")),
+    anchored(
+        "features are made along with former parameters",
+        ("    slopes", "    seen = net(x).sigmoid()\n    slopes"),
+        (f"sum({TERM}", f"head(seen).square().mean() + sum({TERM}"),
+    ),
     BEGUN,
     BEGUN.mutated("data first, then what is given for other inputs", ("(now - former)", "(net(old + 0.1) - former)")),
     replayed("answers that are kept with their inputs are held against new ones in other batches", known=True),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import bisect
+import functools
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
@@ -27,6 +29,7 @@ _RATIOS = frozenset({torch.Tensor.div, torch.div, torch.Tensor.true_divide, torc
 _BOTH = 2
 _OFTEN = 40
 _LARGE = 1 << 20
+_COPIES = frozenset({"CloneBackward0", "ViewBackward0", "UnsafeViewBackward0", "AliasBackward0", "ExpandBackward0"})
 _ROUNDING = 1e-5
 """Part of the largest of some numbers by which rounding moves any of them, at most."""
 
@@ -52,6 +55,7 @@ class Comparisons(Functions, Listener):
         """What of it losses of later passes are made of by another way, too."""
         self._ended: dict[Raw, int] = {}
         """The age of the graph when a backward last ended at a place."""
+        self._former = _Former()
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         older = False
@@ -67,10 +71,15 @@ class Comparisons(Functions, Listener):
         ends = self._older | self._comparing
         nodes = graph.walk(call.roots, lambda node: node._sequence_nr() not in ends) if self._older else ()
         before = self._ended.get(call.stack, -1)
-        self._elsewhere |= {age for age in self._older & graph.ages(nodes) if age < before}
+        elsewhere = [node for node in nodes if before > node._sequence_nr() in self._older]
+        self._elsewhere |= graph.ages(elsewhere)
+        self._former.sent(call, elsewhere)
 
     def backward_done(self, call: Call) -> None:
         self._ended[call.stack] = graph.now()
+
+    def step_done(self, _index: int, _optimizer: torch.optim.Optimizer) -> None:
+        self._former.stepped.append(graph.now())
 
     def _look(self, one: Any, other: Any, *, of_log: bool) -> set[int]:
         """Count them; what one of them is made of alone that is older, where the other is newer.
@@ -102,6 +111,7 @@ class Comparisons(Functions, Listener):
         sides = [self._made_of(tensor) for tensor in (one, other)]
         for (ends, leaves), (others, new) in (sides, sides[::-1]):
             if ends and not leaves and new and ends.isdisjoint(others):
+                self._former.held(ends)
                 return graph.ages(graph.walk_nodes(ends)) & self._older
         return set()
 
@@ -114,8 +124,10 @@ class Comparisons(Functions, Listener):
     def told(self) -> dict[str, Any]:
         """Each place, with its counts: several stacks may lead to one, as those of the passes of a generator."""
         found: dict[wire.Stack, wire.Compared] = {}
+        along = self._former.along()
         for raw, (same, other) in self._seen.items():
-            stack, held = self._frames.resolve(raw), self._held.get(raw, set()) - self._elsewhere
+            stack, held = self._frames.resolve(raw), self._held.get(raw, set())
+            held = (held - self._elsewhere) | (along & self._older if held else set())
             had = found.get(stack, wire.Compared(self._frames.site(raw), stack, 0, 0))
             found[stack] = replace(
                 had,
@@ -125,3 +137,54 @@ class Comparisons(Functions, Listener):
                 apart=had.apart + self._apart.get(raw, 0),
             )
         return {"compared": tuple(found.values())}
+
+
+class _Former:
+    """Former values of leaves that are held against something newer, and what was made along with them and weighs that.
+
+    It was made between the same two steps and of these leaves alone, so of what is a former value by now; and it is
+    sent no gradient while both sides are the same.
+    """
+
+    def __init__(self) -> None:
+        self.stepped: list[int] = []
+        """The age of the graph at each step."""
+        self._copies: dict[tuple[int, int], torch.Tensor] = {}
+        """The leaves that were copied, each by its id and the steps before that."""
+        self._made_of: dict[int, set[tuple[int, int]]] = {}
+        """Of what else was made before a pass that uses it, by its age, the copies that would have to be held."""
+        self._behind: dict[int, set[int]] = {}
+        """By its age, those of all that it was made of, and its own."""
+        self._sent: set[int] = set()
+        """What of that was sent a gradient."""
+
+    def held(self, ends: Iterable[graph.Node]) -> None:
+        """These nodes alone made what is held against something newer."""
+        for end in ends:
+            node = end
+            while node.name() in _COPIES:
+                (node,) = graph.children(node)
+            if (leaf := graph.leaf(node)) is not None:
+                self._copies[id(leaf), self._steps(end)] = leaf
+
+    def sent(self, call: Call, older: Iterable[graph.Node]) -> None:
+        """A backward is about to go through what was made before, and not by way of what is held."""
+        for node in older:
+            age, steps, nodes = node._sequence_nr(), self._steps(node), list(graph.walk_nodes([node]))
+            self._made_of[age] = {(id(leaf), steps) for leaf in graph.leaves(nodes)}
+            self._behind[age] = graph.ages(nodes)
+            call.cleanups.append(node.register_prehook(functools.partial(self._arrived, age)).remove)
+
+    def _arrived(self, age: int, gradients: tuple[torch.Tensor | None, ...]) -> None:
+        with quiet():
+            if any(one is not None and bool(one.any()) for one in gradients):
+                self._sent.add(age)
+
+    def along(self) -> set[int]:
+        """The ages of these weights, and of what they are made of."""
+        known = self._copies.keys()
+        found = (age for age, made_of in self._made_of.items() if age not in self._sent and made_of <= known)
+        return set().union(*map(self._behind.__getitem__, found))
+
+    def _steps(self, node: graph.Node) -> int:
+        return bisect.bisect(self.stepped, node._sequence_nr())

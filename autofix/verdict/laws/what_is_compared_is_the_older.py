@@ -14,6 +14,10 @@ That both are computed in the same way is seen by a run in which parameters stay
 equal in all numbers but for rounding, in every pass, though each has a graph of its own. A pass in which the older
 side has no graph, such as the first, which is given data, says nothing.
 
+What only weighs that, and was made along with copies of parameters and of these alone, as the importance of each to a
+task that is over, is as old as they are. It is seen in the same run: no gradient is sent to it as long as both sides
+are equal.
+
 ## Where it is silent
 
 Where both sides differ even then: other data, other layers, other draws. Where something else that passes share is
@@ -62,7 +66,8 @@ def _constant(runs: Runs) -> tuple[Reading, wire.Stack] | None:
     shared, older = set(letter.shared if runs.trace.remade else letter.older), set(letter.older)
     if not letter.reused or not shared or letter.added or comparable(runs.comparisons_at_rest):
         return None
-    compared = [one for one in runs.comparisons_at_rest.compared if one.older]
+    # Of what is held against nothing but zeros, nobody knows whether it is the same.
+    compared = [one for one in runs.comparisons_at_rest.compared if one.older and (one.same or one.other)]
     known = {age for one in compared for age in one.older}
     if not all(one.same >= PASSES and not one.apart for one in compared) or not shared <= known:
         return None
