@@ -176,3 +176,16 @@ class Calls(TorchFunctionMode):
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         self.count += 1
         return func(*args, **(kwargs or {}))
+
+
+@pytest.mark.parametrize("filled", [0.0, 0.1, 0.6])
+def test_what_a_mask_has_filled_in_moves_no_other_number_far(filled: float) -> None:
+    perturb, layer = Perturb(), torch.nn.Linear(50, 1)
+    try:
+        given = torch.linspace(0.1, 1.0, 50).masked_fill(torch.arange(50) < 50 * filled, -1e5)[None]
+        layer.weight = torch.nn.Parameter(given.clone())
+        layer(torch.ones(1, 50))
+        moved = (layer.weight.detach() - given)[given > 0].abs()
+        assert 1e-3 < moved.mean() < 0.05
+    finally:
+        perturb.retire()

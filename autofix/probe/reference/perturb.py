@@ -24,6 +24,8 @@ from .making import Making, Order, is_setting, leave
 
 SCALE = 0.02
 """Perturbation, relative to a parameter's mean magnitude (absolute where that is zero)."""
+_FAR, _LOOKED_AT = 1000.0, 4096
+"""What makes the mean so many times what a quarter of these numbers stays below is no weight: a mask is filled in."""
 _FARTHER = 1.001
 _DRAWN = 1_000_003
 """Numbers of noise that are drawn for one parameter, at most."""
@@ -274,7 +276,7 @@ class Perturb(Listener):
                 self._held.keep(parameter, (total, size))
                 self._seeds[id(parameter)] = int.from_bytes(hashlib.blake2b(text.encode(), digest_size=6).digest())
             moved = moved or int(self._seeds[id(parameter)] in self._elsewhere)
-            mean = size / max(1, parameter.numel()) or 1.0
+            mean = _magnitude(parameter, size)
             if math.isfinite(mean):  # memory that was not initialised yet may hold anything
                 generator = torch.Generator().manual_seed(self._seeds[id(parameter)] + 7_919 * moved)
                 _add_noise(data(parameter), generator, self._scale * mean)
@@ -361,7 +363,7 @@ class Stirred(Listener):
         with quiet(), outside():
             for one in self._idle:
                 values = data(one)
-                _add_noise(values, self._generator, SCALE * (float(values.abs().mean()) or 1.0))
+                _add_noise(values, self._generator, SCALE * _magnitude(values, _content(values)[1]))
 
 
 class Starting(Making):
@@ -439,6 +441,15 @@ def _content(tensor: torch.Tensor) -> tuple[float, float]:
     for piece in plain.view(-1).split(_PIECE):
         total, size = total + float(piece.sum(dtype=wide)), size + float(piece.abs().sum(dtype=wide))
     return total, size
+
+
+def _magnitude(tensor: torch.Tensor, size: float) -> float:
+    """How large the numbers of a tensor are whose magnitudes have this sum."""
+    mean = size / max(1, tensor.numel()) or 1.0
+    some = tensor.detach().reshape(-1)[:: tensor.numel() // _LOOKED_AT + 1].abs()
+    some = some[some > 0].sort().values
+    least = float(some[len(some) // 4]) if len(some) else mean
+    return least if mean > _FAR * least else mean
 
 
 def _add_noise(tensor: torch.Tensor, generator: torch.Generator, scale: float) -> None:
