@@ -702,6 +702,73 @@ def test_what_is_computed_otherwise_after_a_step_is_not_safe(script: Scripts, li
     assert report.outcome is Outcome.UNSAFE
 
 
+TURNS = """\
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+maker, critic = nn.Linear(3, 4), nn.Sequential(nn.Linear(4, 4), nn.Tanh(), nn.Linear(4, 1))
+of_critic = torch.optim.SGD(critic.parameters(), lr=0.1)
+of_maker = torch.optim.SGD(maker.parameters(), lr=0.1)
+for _ in range(4):
+    made = maker(torch.randn(6, 3))
+    of_critic.zero_grad()
+    (critic(made) - 1).square().mean().backward()
+    of_critic.step()
+    score = critic(made).square().mean()
+    of_maker.zero_grad()
+    score.backward()
+    of_maker.step()
+"""
+SCORE, TURN, LAST = "    score = critic(made).square().mean()\n", "    of_critic.step()\n", "    of_maker.step()\n"
+OF_ITS_OWN = "score.backward()", "score.backward(inputs=[*maker.parameters()])"
+KEPT = "mean().backward()\n", "mean().backward(retain_graph=True)\n"
+EARLY = TURNS.replace(SCORE, "").replace("    of_critic.zero_grad()\n", f"{SCORE}    of_critic.zero_grad()\n")
+SEARCH = """\
+import torch
+
+torch.manual_seed(0)
+weights, mix = torch.randn(3, requires_grad=True), torch.randn(3, requires_grad=True)
+of_weights, of_mix = torch.optim.SGD([weights], lr=0.1), torch.optim.SGD([mix], lr=0.1)
+for _ in range(4):
+    x, y = torch.randn(6, 3), torch.randn(6, 3)
+    gate = mix.softmax(0)
+    of_mix.zero_grad()
+    (x @ (gate * weights) - 1).square().mean().backward()
+    of_mix.step()
+    of_weights.zero_grad()
+    (y @ (gate * weights) - 1).square().mean().backward()
+    of_weights.step()
+"""
+GATE, LAST_OF_ALL = "    gate = mix.softmax(0)\n", "    of_weights.step()\n"
+MIXES = SEARCH[SEARCH.index("    of_mix.zero") : SEARCH.index("    of_weights.zero")]
+
+
+@pytest.mark.parametrize(
+    ("code", "changes", "keeps"),
+    [
+        (TURNS, [KEPT], True),
+        (TURNS, [KEPT, OF_ITS_OWN, (TURN, ""), (LAST, LAST + TURN)], False),
+        (EARLY, [(SCORE, ""), (TURN, TURN + SCORE), KEPT], True),
+        (EARLY, [KEPT, OF_ITS_OWN, (TURN, ""), (LAST, LAST + TURN)], True),
+        (SEARCH, [(MIXES, MIXES + GATE)], True),
+        (SEARCH, [(MIXES, ""), (LAST_OF_ALL, LAST_OF_ALL + GATE + MIXES)], False),
+    ],
+    ids=[
+        "kept",
+        "a fresh loss before",
+        "a stale loss behind",
+        "a step behind",
+        "a stale part anew",
+        "in another order",
+    ],
+)
+def test_a_loss_that_another_step_did_not_make_stale_keeps_its_turn(
+    script: Scripts, code: str, changes: list[tuple[str, str]], *, keeps: bool
+) -> None:
+    assert script(code).verdict(*changes, ours=True).effect.keeps_gradients is keeps
+
+
 def test_an_edit_that_no_run_reached_is_not_believed(script: Scripts) -> None:
     train = script(shared(after="if step > 100: opt.param_groups[0]['lr'] = 0.5"))
     for new in ("opt.param_groups[0]['lr'] = 0.7", "pass"):

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import pairwise, zip_longest
+from itertools import pairwise, takewhile, zip_longest
 
 from autofix.core.model import Change
 from autofix.experiments import values
@@ -277,6 +277,19 @@ def first_departing(
         if apart and not of_rounding(apart):
             return want, have, number
     return None
+
+
+def takes_another_turn(reference: wire.Trace, candidate: wire.Trace) -> bool:
+    """Whether optimizers depart while all their gradients are of parameters that were as new as they could be.
+
+    What is computed anew is newer than what another step made stale. Where nothing was stale, the edit put a loss, or a
+    step, on the other side of the step of another optimizer.
+    """
+    departing = first_departing(reference, candidate)
+    if departing is None or sum(map(bool, reference.counts)) < 2:  # noqa: PLR2004  one alone takes no turns
+        return False
+    before = takewhile(lambda step: step is not departing[0], reference.steps)
+    return not (departing[0].outdated or any(step.outdated for step in before))
 
 
 def first_apart(reference: wire.Trace, candidate: wire.Trace, until: set[int]) -> list[int]:

@@ -278,6 +278,7 @@ class Step:
     asks: bool = True  # some parameter requires a gradient
     sent: int = 0  # of the backward calls, those that left gradient in leaves
     places: tuple[int, ...] = ()  # without an optimizer: of the leaves that it reached, among all that are named
+    outdated: bool = False  # what sent its gradient applied parameters that were stepped since; of several optimizers
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from autofix.experiments.compare import (
     same_gradients,
     same_projections,
     same_shape,
+    takes_another_turn,
 )
 from autofix.experiments.readings import OPERATION, UPDATE
 from autofix.experiments.requests import lacking
@@ -382,7 +383,8 @@ class _Comparison:
     def _is_newer(self, reading: Reading) -> bool:
         """Whether, by the live runs, the edit may be that reading with newer parameters."""
         live = self._runs.of(reading)
-        return not (_cuts_or_loses(live, self._live) or moved_otherwise(live, self._live))
+        other = _cuts_or_loses(live, self._live) or moved_otherwise(live, self._live)
+        return not (other or takes_another_turn(live, self._live))
 
     def _outlived(self, full: wire.Trace) -> bool:
         """Whether the graph in question was made before a round ended, so that a drift moves what it is of."""

@@ -123,6 +123,8 @@ class Guards(Listener):
         """Those that the graph of the latest backward begins at."""
         self._newest = self._stepped_on = -1
         """The age of the newest loss that went backward, and of the newest that a step has used."""
+        self._outdated: set[int] = set()
+        """The calls whose graph applies a parameter that was stepped since, where there is more than one optimizer."""
         self.walked: set[int] = set()
         """The ages of the nodes of all backwards, as long as they are not too many."""
 
@@ -184,6 +186,7 @@ class Guards(Listener):
                 old += age < site.mark
                 if age < before and ("stale", call.stack) not in self.found:
                     self._check_stale(node, age, call)
+                self._check_turn(node, age, call)
             self._look_again(call, ages, sums)
         self.walked |= ages if len(self.walked) < _WALKED else set()
         self._check_growth(site, old, call)
@@ -228,9 +231,17 @@ class Guards(Listener):
         self._reached.setdefault(call.stack, {})[id(variable)] = variable
 
     def _check_stale(self, node: Any, age: int, call: Call) -> None:
-        for variable in graph.leaves(graph.children(node)):
-            if self._updated.get(id(variable), -1) > age:
-                self._report("stale", call.stack, self._names.name(variable, "a parameter"))
+        for variable in self._stepped_since(node, age):
+            self._report("stale", call.stack, self._names.name(variable, "a parameter"))
+
+    def _check_turn(self, node: Any, age: int, call: Call) -> None:
+        several = len(self._taps.optimizers) > 1
+        if several and call.index not in self._outdated and next(self._stepped_since(node, age), None) is not None:
+            self._outdated.add(call.index)
+
+    def _stepped_since(self, node: Any, age: int) -> Iterator[torch.Tensor]:
+        """The parameters that a node of this age applies, and that were stepped since."""
+        return (one for one in graph.leaves(graph.children(node)) if self._updated.get(id(one), -1) > age)
 
     def _check_order(self, site: _Site, call: Call) -> None:
         """A loss that was there before another one was made, on which a step has been taken meanwhile."""
@@ -336,6 +347,10 @@ class Guards(Listener):
     def shape(self, index: int, optimizer: torch.optim.Optimizer) -> str:
         """What the graphs behind the gradients that lie in this optimizer's parameters are made of, where asked for."""
         return self._shapes.of(index, self._used(optimizer)) if self._shapes is not None else ""
+
+    def is_outdated(self, optimizer: torch.optim.Optimizer) -> bool:
+        """Whether a gradient that lies in this optimizer's parameters came of what was applied before a step of it."""
+        return not self._used(optimizer).isdisjoint(self._outdated)
 
     def _check_mixed(self, index: int, optimizer: torch.optim.Optimizer) -> None:
         calls = self._used(optimizer)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -35,6 +36,7 @@ class Witness(Listener):
         self._losses: list[float] = []
         self._calls = self._sent = 0
         self._shapes: dict[int, str] = {}
+        self._outdated: dict[int, bool] = {}
         self.guards: Guards | None = None
         self.steps: list[wire.Step] = []
         self.leaf_steps: list[wire.Step] = []
@@ -51,6 +53,7 @@ class Witness(Listener):
                 self._before[index] = copies(params, self._spare.pop(index, []))
             self._gradients[index], self._evaluated[index] = gradients, self._calls
         self._shapes[index] = self.guards.shape(index, optimizer) if self.guards is not None else ""
+        self._outdated[index] = self.guards is not None and self.guards.is_outdated(optimizer)
 
     def step_done(self, index: int, optimizer: torch.optim.Optimizer) -> None:
         if index not in self._gradients:
@@ -64,9 +67,8 @@ class Witness(Listener):
         losses, self._losses = tuple(self._losses), []
         gradients, shape = self._gradients.pop(index), self._shapes.pop(index, "")
         asks = any(parameter.requires_grad for parameter in parameters(optimizer))
-        self.steps.append(
-            wire.Step(index, gradients, changes, _settings(optimizer), losses, self._calls, shape, asks, self._sent)
-        )
+        step = wire.Step(index, gradients, changes, _settings(optimizer), losses, self._calls, shape, asks, self._sent)
+        self.steps.append(replace(step, outdated=self._outdated.pop(index)))
 
     def backward(self, call: Call) -> None:
         self._calls += 1
