@@ -27,11 +27,12 @@ DRAWS = (
     torch.nn.functional.scaled_dot_product_attention, torch.nn.functional.gumbel_softmax,
 )  # fmt: skip
 WRITES = (T.add_, T.zero_, T.__setitem__, T.copy_, torch.relu_, T.data.__set__, torch.nn.init.zeros_)
-PLAIN = (torch.nn.functional.linear, torch.tanh, T.sub, T.exp, T.size, T.sum, T.item, torch.cat, T.expand)
+PLAIN = (torch.nn.functional.linear, torch.tanh, T.sub, T.exp, T.size, T.sum, torch.cat, T.expand)
+TAKES = (T.item, T.__bool__, T.__float__)
 
 
-@pytest.mark.parametrize("func", [*DRAWS, *WRITES], ids=lambda func: getattr(func, "__name__", "set"))
-def test_what_draws_or_writes_is_heard_of_op_by_op(func: Any) -> None:
+@pytest.mark.parametrize("func", [*DRAWS, *WRITES, *TAKES], ids=lambda func: getattr(func, "__name__", "set"))
+def test_what_draws_writes_or_takes_a_number_is_heard_of_op_by_op(func: Any) -> None:
     assert known(func) is None
 
 

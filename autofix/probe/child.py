@@ -370,6 +370,7 @@ class Run(State):
             "drawn_at": tuple(self.keyed.places) if self.keyed is not None else (),
             "dropped_at": tuple(self.keyed.dropped) if self.keyed is not None else (),
             "drops": tuple(self.keyed.drops) if self.keyed is not None else (),
+            "taken": self.keyed.taken() if self.keyed is not None else (),
         }
 
 

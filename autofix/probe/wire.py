@@ -570,6 +570,15 @@ class Evaluated:
 
 
 @dataclass(frozen=True, slots=True)
+class Taken:
+    """The first numbers that a call site takes of tensors without graph; `off`: with gradients off, each of them."""
+
+    site: str
+    values: tuple[float, ...]
+    off: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Compared:
     """A place that takes a difference or a ratio: how often the two were the same in all numbers, how often not.
 
@@ -662,6 +671,7 @@ class Trace:
     drawn_at: tuple[str, ...] = ()  # the call sites that drew random numbers
     dropped_at: tuple[str, ...] = ()  # those of dropouts, whose draws follow from what they drop
     drops: tuple[str, ...] = ()  # what the first of them dropped: its shape | how much it is
+    taken: tuple[Taken, ...] = ()  # only of frozen runs
     intact: bool = False  # each optimizer met its parameters as they were perturbed
     undone: int = 0  # without optimizers: the leaves that a round steps by hand, each of which steps was undone
     past: float = 0.0  # undisturbed seconds from the failure on, of a run that chose where it ended

@@ -20,9 +20,10 @@ from .transforms import inside
 _SAYS = frozenset(("size", "dim", "numel", "stride", "is_complex", "is_floating_point", "numpy", "as_tensor"))
 """What computes nothing."""
 _TURNS = dict.fromkeys(("float", "double", "long", "int", "bool"), "_to_copy")
-_TURNS |= dict.fromkeys(("item", "__bool__", "__float__", "__int__"), "_local_scalar_dense")
 """What has another name than its operator."""
-_ONE = frozenset(("linear", "matmul", "item", "__bool__", "__float__", "__int__"))
+_TAKE = frozenset(("item", "__bool__", "__float__", "__int__"))
+"""What takes a number of a tensor: a mode hears of each."""
+_ONE = frozenset(("linear", "matmul"))
 """What uses all that it is given for its values, though it is made of several operators."""
 _OF_PYTHON = frozenset(("relu", "softmax", "log_softmax", "pow", "broadcast_tensors"))
 """Functions written in Python that call the operator of their name, and nothing else that computes."""
@@ -49,7 +50,7 @@ def known(func: Any) -> _Known | None:
         return _Known(None, True)
     packets = (getattr(torch.ops.aten, one, None) for one in (_TURNS.get(name, name), name.strip("_")))
     packet = next((one for one in packets if isinstance(one, torch._ops.OpOverloadPacket)), None)
-    if packet is None or not (of_c or name in _OF_PYTHON):
+    if packet is None or name in _TAKE or not (of_c or name in _OF_PYTHON):
         return None
     # Some are torch script's, for numbers, and have no kernels.
     several = [one for each in packet.overloads() if _dispatches((one := getattr(packet, each)).name())]

@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 
+from .. import wire
 from ..engine import graph
 from ..engine.aliased import data, set_data
 from ..engine.operators import Dispatch, Known, storage_key
@@ -20,13 +21,16 @@ from ..engine.refused import tensors
 from ..engine.taps import Call, Taps, copies, parameters
 from ..engine.transforms import outside
 from ..instruments.courses import Courses
-from ..program.frames import Frames
+from ..program.frames import Frames, Raw
 from ..wire import Request
 from .making import Making, leave
 from .perturb import Perturb
 
 _DROPS = 100
 """Dropouts of which a run tells what they dropped."""
+_NUMBERS = 64
+"""Numbers that one place takes of tensors of which a run tells."""
+_TAKES = torch.ops.aten._local_scalar_dense.default
 
 
 class Freeze(Perturb):
@@ -284,6 +288,8 @@ class KeyedRandom(Dispatch):
         self.drops: list[str] = []
         """What the first of them dropped: its shape, and how much it is."""
         self._kinds: Counter[str] = Counter()
+        self._taken: dict[Raw, list[tuple[float, bool]]] = {}
+        """The numbers that are taken at each place, and whether gradients are off there."""
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         if self._freeze is not None:
@@ -292,7 +298,22 @@ class KeyedRandom(Dispatch):
             seed = self._key(func, args)
             if not (kwargs or {}).get("generator"):
                 torch.default_generator.manual_seed(seed)
-        return func(*args, **kwargs) if kwargs else func(*args)
+        result = func(*args, **kwargs) if kwargs else func(*args)
+        if func is _TAKES and not args[0].requires_grad and isinstance(result, (bool, int, float)):
+            values = self._taken.setdefault(self._frames.here(), [])
+            if len(values) < _NUMBERS:
+                values.append((float(result), not torch.is_grad_enabled()))
+        return result
+
+    def taken(self) -> tuple[wire.Taken, ...]:
+        """What each place takes of tensors: scores, choices, what a script shows."""
+        found: dict[str, list[tuple[float, bool]]] = {}
+        for raw, values in self._taken.items():
+            found.setdefault(self._frames.site(raw), []).extend(values)
+        return tuple(
+            wire.Taken(site, tuple(number for number, _ in values), all(off for _, off in values))
+            for site, values in found.items()
+        )
 
     def _key(self, func: Any, args: Any) -> int:
         if self._content:

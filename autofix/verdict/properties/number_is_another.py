@@ -1,0 +1,152 @@
+"""A number that the code takes of a tensor is another one
+
+## What it finds
+
+The code takes a number of what has no graph (`score.item()`, `if loss < best`), as an evaluation does. The edited run
+takes another one there, though all gradients are those of the code. Examples are a state that goes on from window to
+window in training alone, and a layer that is left out where gradients are off. The runs are those with every step
+undone. What the edit computes anew is newer there, and the same once parameters rest. Of such a number it is said only
+with gradients off, where it is still older than the latest step: a cache that training alone fills anew. Nothing is
+said where the edit draws random numbers elsewhere, nor of a place that it makes anew.
+
+## Why it matters
+
+No gradient comes from an evaluation, so none shows what it gives. But it decides when training stops, which state is
+kept, and what is believed of a model.
+"""
+
+from __future__ import annotations
+
+import math
+
+from autofix.core.model import Effect, Finding, Treatment
+from autofix.experiments.compare import comparable
+from autofix.experiments.spec import Intervention
+from autofix.probe import wire
+from autofix.verdict.evidence import Evidence
+from autofix.verdict.property import Example, Property
+
+_SAME, _BESIDE = 1e-3, 1e-5
+"""By which part of itself, and of the largest one there, a number may differ by rounding."""
+CARRIED = """\
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.cell, self.out, self.h = nn.GRUCell(3, 4), nn.Linear(4, 1), None
+
+    def forward(self, x):
+        h = self.cell(x, self.h)
+        self.h = h
+        return self.out(h)
+
+
+def score(net):
+    kept, net.h, total = net.h, None, 0.0
+    with torch.no_grad():
+        for x in torch.ones(3, 5, 3):
+            total += (net(x) - 1).square().mean().item()
+    net.h = kept
+    return total
+
+
+net = Net()
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(5):
+    loss = (net(torch.randn(5, 3)) - 1).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    print(score(net))
+"""
+KEPT, CUT = "        self.h = h\n", "        self.h = h.detach()\n"
+IN_TRAINING = f"        if torch.is_grad_enabled() or self.h is None:\n    {CUT}"
+SCALED = """\
+net = nn.Linear(3, 4)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+scale = torch.ones(4, requires_grad=True)
+optimizer.add_param_group({"params": [scale]})
+shown = scale.exp()
+
+
+def gate(x):
+    x = net(x).sigmoid()
+    x *= 2.0
+    return x * shown
+
+
+for _ in range(5):
+    loss = (gate(torch.randn(5, 3)) - 1).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    with torch.no_grad():
+        print(gate(torch.ones(2, 3)).mean().item(), shown.sum().item())
+"""
+ANEW = SCALED.replace("    x *= 2.0\n", "")
+PLAIN = SCALED.replace("shown = scale.exp()\n", "").replace("x * shown", "x * scale.exp()").replace("shown", "scale")
+GATE, TWICE = "def gate(x):\n", "    x *= 2.0\n"
+
+
+class NumberIsAnother(Property):
+    name = "number-is-another"
+    runs = ("edited",)
+    sentence = "a number that the code takes at {at} is another one in the edited run, which has the same gradients"
+    raises = (
+        Example(CARRIED, KEPT, IN_TRAINING),
+        Example(CARRIED, KEPT, f"{CUT}        h = h if torch.is_grad_enabled() else h.tanh()\n"),
+        Example(PLAIN, TWICE, "    x = x * 2.0 if torch.is_grad_enabled() else x\n"),
+        Example(ANEW, GATE, f"{GATE}    global shown\n    if torch.is_grad_enabled():\n        shown = scale.exp()\n"),
+    )
+    silent = (
+        Example(CARRIED, KEPT, CUT),
+        Example(ANEW, GATE, f"{GATE}    global shown\n    shown = scale.exp()\n"),
+        Example(CARRIED, KEPT, "        self.h = h if torch.is_grad_enabled() is None else h.detach()\n"),
+        Example(PLAIN, TWICE, "    x = x * 2.0\n"),
+        Example(ANEW, "x * shown", "x * scale.exp()"),
+    )
+
+    def find(self, evidence: Evidence) -> Finding | None:
+        found = evidence.assessment
+        if not found.effect.keeps_gradients:
+            return None
+        reading = found.reading or evidence.code
+        frozen = [one for one in evidence.compared(reading) if one.treatment is Treatment.FROZEN]
+        place = next((_other(one.reference, one.candidate) for one in frozen), "")
+        if place and found.effect not in (Effect.IDENTICAL, Effect.TRUNCATED):
+            newer, late = evidence.of_edit(Treatment.FROZEN), evidence.of_edit(Treatment.FROZEN, Intervention.LATE)
+            place = _old(frozen[0].reference, newer, late) or _other(
+                evidence.of(reading, Treatment.STILL), evidence.of_edit(Treatment.STILL)
+            )
+        if not place:
+            return None
+        file, _, line = place.split("|")[0].split(":")
+        return self.found(at=f"{file}:{line}")
+
+
+def _other(code: wire.Trace, edited: wire.Trace) -> str:
+    """The first place of the code at which another number is taken in an edited run; '' where there is none."""
+    if comparable(code) or not edited.ended_well or set(code.drawn_at) != set(edited.drawn_at):
+        return ""
+    got = {one.site: one.values for one in edited.taken}
+    return next((one.site for one in code.taken if any(_differing(one.values, got.get(one.site, ())))), "")
+
+
+def _old(code: wire.Trace, edited: wire.Trace, late: wire.Trace) -> str:
+    """A place with gradients off that takes another number than the code, which is older all the same; '' for none.
+
+    What is made of the latest parameters is another one where these move not after a step, but in the next forward.
+    """
+    got, later = ({one.site: one.values for one in trace.taken} for trace in (edited, late))
+    for one in code.taken if edited.ended_well and late.ended_well else ():
+        pairs = zip(got.get(one.site, ()), later.get(one.site, ()), strict=False)
+        other = _differing(one.values, got.get(one.site, ()))
+        if one.off and any(differs and a == b for differs, (a, b) in zip(other, pairs, strict=False)):
+            return one.site
+    return ""
+
+
+def _differing(want: tuple[float, ...], have: tuple[float, ...]) -> list[bool]:
+    """Of each number that two runs take at a place, whether it is another by more than rounding."""
+    known = _BESIDE * max(map(abs, filter(math.isfinite, want)), default=0.0)
+    pairs = zip(want, have, strict=False)
+    return [math.isfinite(a) and not math.isclose(a, b, rel_tol=_SAME, abs_tol=known) for a, b in pairs]
