@@ -21,7 +21,8 @@ class Intervention(enum.Enum):
     forward next uses them, not right after a step. REPEATED: nothing; it is run once more, to its end.
     WHOLE: nothing; it goes on for as long as live runs do, where others of a slow script end sooner.
     COMPARED: nothing; whether what is compared is the same is watched. UNMOVED: parameters start where the script
-    puts them. FARTHER: they start a trifle farther beside that. STIRRED: a step also moves what it has no gradient for.
+    puts them. BOUNDING: what a clamp leaves of a value is a little otherwise. FARTHER: they start a trifle
+    farther than usual. STIRRED: a step also moves what it has no gradient for.
     COMPILED: `torch.compile` compiles, and no instrument watches.
     """
 
@@ -38,6 +39,7 @@ class Intervention(enum.Enum):
     WHOLE = enum.auto()
     COMPARED = enum.auto()
     UNMOVED = enum.auto()
+    BOUNDING = enum.auto()
     FARTHER = enum.auto()
     STIRRED = enum.auto()
     COMPILED = enum.auto()

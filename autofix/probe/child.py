@@ -122,6 +122,10 @@ class Run(State):
         from .reference.freeze import KeyedRandom
 
         asked, heard = self.request, self.taps.listeners
+        if asked.bounding:
+            from .reference.bounding import show
+
+            show(self.taps)
         uses = Uses(self.frames, self.names, self.taps)
         hooks = Hooks(self.frames, self.taps, self.names, self.witness)
         heard += [uses, hooks, GrowingLosses(self.frames)]

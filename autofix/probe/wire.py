@@ -150,6 +150,7 @@ class Request:
     twice: bool = False  # in reference mode: what a fused operation does can be differentiated twice
     once: bool = False  # what a pass takes of earlier ones was made once, and is not handed on from pass to pass
     nudged: bool = False  # what autograd.grad and refused conversions give is otherwise: does a loss depend on it?
+    bounding: bool = False  # what a bound leaves of a value is a little otherwise, whether it binds or not
     doubled: int = -1  # after that many steps each backward sends twice as much: does a loss depend on gradients?
     segments: tuple[tuple[int, ...], ...] = ()
     apart: tuple[KeptOut, ...] = ()

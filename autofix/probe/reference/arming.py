@@ -14,6 +14,7 @@ from ..instruments.outputs import Outputs
 from ..instruments.state import State
 from ..instruments.uses import Uses
 from ..passes.carried import Carried
+from ..passes.evaluations import Evaluations
 from ..passes.for_a_call import ForACall
 from ..passes.handed_on import HandedOn
 from ..passes.slopes import Slopes
@@ -25,7 +26,6 @@ from ..refused.walked import Walked
 from . import replaced
 from .addends import Addends
 from .aimed_at import AimedAt
-from .evaluations import Evaluations
 from .given import Given
 from .one_memory import OneMemory
 from .perform import Perform

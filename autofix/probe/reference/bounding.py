@@ -1,0 +1,67 @@
+"""Has what bounds values change all that it leaves a little: one that does not bind yet shows where it stands."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from ..engine.operators import storage_key
+from ..engine.quiet import quiet
+from ..engine.taps import Taps, parameters
+
+_BOUNDS = [f"{name}{end}" for name in ("clamp", "clip", "clamp_min", "clamp_max") for end in ("", "_")]
+_BY = 0.01
+
+
+def show(taps: Taps) -> None:
+    """From now on what these functions leave differs, by its own size and by the bounds; gradients do not.
+
+    What an optimizer owns stays in its bounds.
+    """
+    calling: list[str] = []
+
+    def is_owned(tensor: torch.Tensor) -> bool:
+        owned = (storage_key(one) for optimizer in taps.optimizers for one in parameters(optimizer))
+        return storage_key(tensor) in owned
+
+    for name in _BOUNDS:
+        for owner in (torch.Tensor, torch):
+            if hasattr(owner, name):
+                setattr(owner, name, _shown(getattr(owner, name), name, calling, is_owned))
+
+
+def _shown(
+    plain: Callable[..., Any], name: str, calling: list[str], is_owned: Callable[[torch.Tensor], bool]
+) -> Callable[..., Any]:
+    @functools.wraps(plain)
+    def bounded(*args: Any, **kwargs: Any) -> Any:
+        calling.append(name)
+        try:
+            found = plain(*args, **kwargs)
+        finally:
+            calling.pop()
+        # A mode of functions has it called once more.
+        if calling or not found.is_floating_point() or (name.endswith("_") and is_owned(found)):
+            return found
+        with quiet():
+            value = found.detach()
+            change = _BY * value * (value + _sum_of(name, args[1:], kwargs)).sin()
+            if name.endswith("_"):
+                value.add_(change)
+        return found if name.endswith("_") else found + change
+
+    return bounded
+
+
+def _sum_of(name: str, bounds: tuple[Any, ...], words: dict[str, Any]) -> float:
+    """A number of the bounds that is another one where they are."""
+    known = words | dict(zip(("max",) if "max" in name else ("min", "max"), bounds, strict=False))
+    numbers = {
+        key: float(torch.as_tensor(one).detach().double().mean()) for key, one in known.items() if one is not None
+    }
+    return sum(
+        times * numbers.get(key, 0.0) / (1 + abs(numbers.get(key, 0.0))) for key, times in (("min", 2), ("max", 3))
+    )

@@ -1,0 +1,105 @@
+"""A bound that does not bind yet is moved or changed
+
+## What it finds
+
+The edit touches statements that keep values in a range (`clamp`, `clip`), and the runs do not come to values outside
+it. Two further runs have such a function change all that it leaves a little, by its bounds: there the edited script has
+other gradients than the code. Examples are `(rate * g).clamp(-1, 1)` for `rate * g.clamp(-1, 1)`, and another bound.
+This is not said where the function is given the same values and bounds as in the code, in whichever spelling, nor of a
+parameter that is kept in a range.
+
+## Why it matters
+
+As long as nothing is out of the range, all runs are the same. Later, another value is cut, or none.
+"""
+
+from __future__ import annotations
+
+from autofix.core.model import Finding, Treatment
+from autofix.experiments.compare import comparable, differences
+from autofix.experiments.requests import changed_lines
+from autofix.experiments.sketches import FROZEN
+from autofix.experiments.spec import Intervention
+from autofix.verdict.effect import compared_with
+from autofix.verdict.evidence import Evidence
+from autofix.verdict.property import Example, Property
+
+SAMPLED = """\
+energy = nn.Sequential(nn.Linear(2, 8), nn.Tanh(), nn.Linear(8, 1))
+optimizer = torch.optim.Adam(energy.parameters(), lr=0.01)
+chains = torch.rand(6, 2).requires_grad_(True)
+for _ in range(5):
+    x = chains[:4]
+    for _ in range(2):
+        slope, = torch.autograd.grad(energy(x).sum(), x)
+        x -= 0.1 * slope.clamp(-1, 1)
+        x += 0.02 * torch.randn(4, 2)
+    loss = energy(torch.randn(6, 2)).mean() - energy(x.detach()).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+MOVES = SAMPLED[SAMPLED.index("        x -=") : SAMPLED.index("    loss")]
+
+
+def _off(text: str) -> str:
+    return "        with torch.no_grad():\n" + "".join(f"    {line}\n" for line in text.splitlines())
+
+
+PUSHED = """\
+net, x, y = nn.Linear(3, 2), torch.randn(6, 3), torch.randint(0, 2, (6,))
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(5):
+    push = torch.zeros(6, 3, requires_grad=True)
+    F.cross_entropy(net(x + push), y).backward()
+    push += 0.1 * push.grad.sign()
+    push.clamp_(-0.3, 0.3)
+    loss = F.cross_entropy(net(x + push.detach()), y)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+PUSHES = PUSHED[PUSHED.index("    push +=") : PUSHED.index("    loss")]
+AT_ONCE = "        x.add_({})\n"
+
+
+class BoundIsAnother(Property):
+    name = "bound-is-another"
+    runs = ("edited",)
+    sentence = "the edit touches what keeps values in a range: no value is out of it yet, and then others would be cut"
+    raises = (
+        Example(SAMPLED, MOVES, _off(AT_ONCE.format("(0.02 * torch.randn(4, 2) - 0.1 * slope).clamp(-1, 1)"))),
+        Example(SAMPLED, MOVES, _off(MOVES.replace("slope.clamp(-1, 1)", "slope.clamp(-1, 2)"))),
+    )
+    silent = (
+        Example(SAMPLED, MOVES, _off(MOVES)),
+        Example(SAMPLED, MOVES, _off(MOVES.replace("slope.clamp(-1, 1)", "torch.clip(slope, min=-1, max=1.0)"))),
+        Example(SAMPLED, MOVES, _off(AT_ONCE.format("0.02 * torch.randn(4, 2) - 0.1 * slope.clamp_(-1, 1)"))),
+        Example(PUSHED, PUSHES, PUSHES.replace("push +", "push.data +").replace("push.c", "push.data.c")),
+        Example(PUSHED, PUSHES, "    push = (push + 0.1 * push.grad.sign()).clamp(-0.3, 0.3).detach()\n"),
+    )
+
+    def find(self, evidence: Evidence) -> Finding | None:
+        found = evidence.assessment
+        if not (evidence.case.offered and found.effect.keeps_gradients and _touched(evidence)):
+            return None
+        reading = found.reading or evidence.code
+        also = compared_with(evidence, reading)
+        same = True
+        for how in (Intervention.NONE, Intervention.BOUNDING):
+            code, edited = evidence.of(reading, Treatment.FROZEN, how), evidence.of_edit(Treatment.FROZEN, how)
+            if not same or comparable(code) or not edited.ended_well:
+                return None
+            same = not differences(code, edited, FROZEN, **also)
+        return None if same else self.found()
+
+
+def _touched(evidence: Evidence) -> bool:
+    """Whether a line that the edit changes has a function that keeps values in a range."""
+    for path, new in evidence.files.items():
+        old = evidence.case.pool.target.read(path)
+        for text, lines in ((new, changed_lines(old, new)), (old, changed_lines(new, old))):
+            rows = text.splitlines()
+            if any(word in rows[line - 1] for line in lines for word in (b"clamp", b"clip")):
+                return True
+    return False
