@@ -280,16 +280,24 @@ def first_departing(
 
 
 def takes_another_turn(reference: wire.Trace, candidate: wire.Trace) -> bool:
-    """Whether optimizers depart while all their gradients are of parameters that were as new as they could be.
+    """Whether optimizers depart though nothing that they use is newer than in the reference.
 
     What is computed anew is newer than what another step made stale. Where nothing was stale, the edit put a loss, or a
-    step, on the other side of the step of another optimizer.
+    step, on the other side of the step of another optimizer. A step that waits for further backward calls leaves
+    what these go through older than it was.
     """
     departing = first_departing(reference, candidate)
     if departing is None or sum(map(bool, reference.counts)) < 2:  # noqa: PLR2004  one alone takes no turns
         return False
-    before = takewhile(lambda step: step is not departing[0], reference.steps)
-    return not (departing[0].outdated or any(step.outdated for step in before))
+    before = [*takewhile(lambda step: step is not departing[0], reference.steps), departing[0]]
+    return _waits(reference, candidate) or not any(step.outdated for step in before)
+
+
+def _waits(reference: wire.Trace, candidate: wire.Trace) -> bool:
+    """Whether some step of the candidate comes behind more backward calls, and no run makes more of them."""
+    pairs = list(zip(reference.steps, in_order(reference, candidate).steps, strict=False))
+    alike = bool(pairs) and pairs[-1][0].calls == pairs[-1][1].calls
+    return alike and any(had.calls > want.calls for want, had in pairs)
 
 
 def first_apart(reference: wire.Trace, candidate: wire.Trace, until: set[int]) -> list[int]:
