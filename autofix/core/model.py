@@ -267,7 +267,8 @@ class Reading:
     what a pass leaves is forgotten, so that the next one begins with the start that only the first one reads.
     `uncleared`: a gradient that is read after it was cleared is what it was. `measured`: the difference that is taken
     at this place is a constant. `at_once`: each of several writes in turn reads what was before them. `registered`:
-    parameters that a module keeps only by what it computed from them have a name in it.
+    parameters that a module keeps only by what it computed from them have a name in it. `for_a_pass`: what a pass
+    writes into what an optimizer owns goes to a copy, which that pass alone has.
     """
 
     refused: Refused = Refused.UPDATE
@@ -291,6 +292,7 @@ class Reading:
     measured: wire.Stack = ()
     at_once: bool = False
     registered: bool = False
+    for_a_pass: bool = False
 
     @property
     def letter(self) -> Reading:

@@ -147,7 +147,7 @@ class Builder:
             if spec.reading.averages:  # that of the last pass is handed to none that would show it
                 constants, asked = treated.averages, replace(asked, stop_at=_before_the_last(first))
             asked = replace(asked, apart=spec.reading.apart, constants=constants, addends=spec.reading.addends)
-            asked = replace(asked, sent_once=spec.reading.sent_once)
+            asked = replace(asked, sent_once=spec.reading.sent_once, for_a_pass=spec.reading.for_a_pass)
             asked = replace(asked, through=spec.reading.through, off=spec.reading.off, targets=spec.reading.targets)
             asked = replace(asked, handed=treated.handed if spec.reading.by_call else ())
             if spec.reading.uncleared:

@@ -143,6 +143,7 @@ class Request:
     through: tuple[Stack, ...] = ()  # where derivatives have a graph, and leave no gradient in what optimizers own
     addends: bool = False  # an addend of a loss is trained once between two steps, by the first backward that has it
     sent_once: bool = False  # a gradient that a call has sent on from a tensor is not sent on from there again
+    for_a_pass: bool = False  # what a pass writes into what an optimizer owns goes to a copy, for that pass
     off: bool = False  # what leaves a region in which the script has gradients off is a constant
     sources: bool = False  # whether data went into what several passes share is told
     compared: bool = False  # where what is compared is the same is told
@@ -382,7 +383,8 @@ class Fact:
     # output-replayed | written-of | range-is-left | backward-while-off | step-while-off | goes-into-off |
     # needs-what-is-off | scales-what-is-shared | gradient-cancels | steps-overwritten | loss-trains-target |
     # target-of-copy | written-in-forward | learns-by-write | write-outlives-pass | evaluation-goes-on | moved-again |
-    # entries-left | stand-in | swallowed | weight-is-residual | starts-idle | unreachable | set-for-a-call |
+    # entries-left | entries-anew | stand-in |
+    # swallowed | weight-is-residual | starts-idle | unreachable | set-for-a-call |
     # computed-first, or a suspicion
     name: str
     subject: str

@@ -65,11 +65,11 @@ def arm(run: State, uses: Uses, hooks: Hooks) -> None:
     perform = _performing(run, off)
     if perform.sites is not None:
         perform.sites.hooks = hooks
-    if asked.reading == "operation":  # writes of a forward may be values for its pass
+    if asked.reading == "operation" or asked.for_a_pass:  # writes of a forward may be values for its pass
         sources = sources or run.modes.enter_context(DataSources(run.frames, run.taps))
-        perform.for_a_pass = ForAPass(run.frames, run.names, sources)
+        perform.for_a_pass = ForAPass(run.frames, run.names, sources, all_writes=asked.for_a_pass)
         heard.append(perform.for_a_pass)
-        perform.walked = Walked(run.overlay.read)
+        perform.walked = Walked(run.overlay.read) if asked.reading == "operation" else None
     perform.by_hand = carried.put
     run.safe = MutationSafe(carried.wrote, uses, at_once=asked.at_once)
     heard.append(run.safe)

@@ -24,6 +24,7 @@ _SETS = frozenset({"__setitem__", "fill_", "zero_", "masked_fill_", "index_fill_
 _PARTS = frozenset({"__getitem__", "embedding", "gather", "index_select", "masked_select", "take", "take_along_dim"})
 """Functions whose result has some entries of what they are given, as they are."""
 _DRAWS = frozenset({"multinomial", "bernoulli"})
+_PASSES = 2
 _EMPTY = torch.empty(0)
 
 
@@ -42,6 +43,8 @@ class _Leaf:
     """The frame that wrote last in this pass; it is held so that no other frame is mistaken for it."""
     left: bool = False
     """Whether a pass read what only an earlier one had set."""
+    passes: int = 0
+    """How many passes have set entries and come to a backward."""
 
 
 class Entries:
@@ -113,6 +116,7 @@ class Entries:
     def backward(self) -> None:
         """A pass ends."""
         for known in self._leaves.values():
+            known.passes += bool(known.in_pass.any())
             known.call = None
             known.in_pass = known.in_call = torch.zeros_like(known.ever)
 
@@ -122,9 +126,10 @@ class Entries:
         self._others.update(key for key in trained if key not in self._leaves)
 
     def facts(self, owned: set[int]) -> list[wire.Fact]:
-        """The leaves that an optimizer owns and a pass read as an earlier one had set them."""
-        left = (one for one in self._leaves.values() if one.left and id(one.leaf) in owned)
-        return [self._frames.fact("entries-left", one.place, self._names.name(one.leaf, "a leaf")) for one in left]
+        """The leaves that an optimizer owns, by whether a pass read as an earlier one had set them."""
+        mine = [one for one in self._leaves.values() if id(one.leaf) in owned and (one.left or one.passes >= _PASSES)]
+        found = [("entries-left" if one.left else "entries-anew", one) for one in mine]
+        return [self._frames.fact(fact, one.place, self._names.name(one.leaf, "a leaf")) for fact, one in found]
 
 
 def _set(

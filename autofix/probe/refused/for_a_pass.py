@@ -6,7 +6,10 @@ is, and the gate learns by what the pass does with the product.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+import sys
+from dataclasses import dataclass
+from types import FrameType
+from typing import Any
 
 import torch
 
@@ -17,27 +20,35 @@ from ..engine.refused import is_write, name_of, short_name, swapped
 from ..engine.sources import DataSources
 from ..engine.sums import addends
 from ..engine.taps import Call, Listener, parameters
-from ..program.frames import Frames, Raw
+from ..program.frames import Frames, Raw, outwards
 
 _VALUES = frozenset({"data", "T", "mT", "H", "mH", "real", "imag"})
 """Attributes that show values; all others are asked of the leaf itself, whatever it stands for."""
 _OF_THE_LEAF = ("requires_grad_", "register_hook", "retain_grad", "__deepcopy__")
 
 
-class _Result(NamedTuple):
+@dataclass(slots=True)
+class _Result:
     leaf: torch.Tensor
     value: torch.Tensor
     module: int
-    """The id of the module in whose call it was written."""
+    """The id of the module in whose call it was written; 0 where it was in none."""
+    call: FrameType | None
+    """The frame that wrote it last, where all writes are taken; held so that no other is mistaken for it."""
+    own: bool = False
+    """Whether that frame has read it, so that it is over with it."""
 
 
 class ForAPass(Listener):
     """Keeps what leaves stand for until the outermost call of a module ends; `told`: who learns by such writes alone.
 
     A place that wrote so does it without gradients, too: an evaluation uses what training does, and moves no weight.
+    Where all writes to what an optimizer owns are taken, a pass also ends with a backward, and with the call of the
+    function that writes where it reads what it wrote.
     """
 
-    def __init__(self, frames: Frames, names: Names, sources: DataSources) -> None:
+    def __init__(self, frames: Frames, names: Names, sources: DataSources, *, all_writes: bool = False) -> None:
+        self._all = all_writes
         self._frames, self._names, self._sources = frames, names, sources
         self._owned: set[int] = set()
         self._calls: list[int] = []
@@ -66,7 +77,7 @@ class ForAPass(Listener):
     def _gave(self, _module: torch.nn.Module, _inputs: Any, _output: Any) -> None:
         self._calls = self._calls[:-1]
         if not self._calls:
-            self._results.clear()
+            self._results = {key: one for key, one in self._results.items() if not one.module}
 
     # Writes and reads -----------------------------------------------------------------------------------------------
 
@@ -76,17 +87,33 @@ class ForAPass(Listener):
         learns = (other for other in graph.leaves(graph.walk(written)) if other is not leaf)
         return bool(self._calls) and id(leaf) in self._owned and any(id(other) in self._owned for other in learns)
 
+    def takes_all(self, target: torch.Tensor) -> bool:
+        """Whether any write to this leaf, or to a part of it, is for its pass."""
+        return self._all and id(graph.base(target)) in self._owned
+
     def given(self, func: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
         """The arguments of a call, with what leaves stand for in place of them."""
         if not self._results or _of_the_leaf(func):
             return args, kwargs
-        for one in self._results.values():
+        for one in filter(self._stands, self._results.values()):
             args, kwargs = swapped(args, one.leaf, one.value), swapped(kwargs, one.leaf, one.value)
         return args, kwargs
 
+    def _stands(self, one: _Result) -> bool:
+        if one.call is not None and any(frame is one.call for frame in outwards(sys._getframe(1))):
+            one.own = True
+            return True
+        return not one.own
+
     def again(self, func: Any, args: Any) -> bool:
         """Whether a call without gradients writes to a leaf at a place that wrote so with them."""
-        if not (self._places and self._calls and is_write(func) and args and isinstance(args[0], torch.Tensor)):
+        if not (
+            self._places
+            and (self._calls or self._all)
+            and is_write(func)
+            and args
+            and isinstance(args[0], torch.Tensor)
+        ):
             return False
         return id(graph.base(args[0])) in self._owned and self._frames.here()[:1] in self._places
 
@@ -98,7 +125,8 @@ class ForAPass(Listener):
         part = whole if target is leaf else whole.as_strided(target.size(), target.stride(), target.storage_offset())
         result = func(*swapped(args, target, part), **swapped(kwargs, target, part))
         self._places.add(self._frames.here()[:1])
-        self._results[id(leaf)] = _Result(leaf, whole, self._calls[-1])
+        call = next(self._frames.running(sys._getframe(1)), None) if self._all else None
+        self._results[id(leaf)] = _Result(leaf, whole, self._calls[-1] if self._calls else 0, call)
         if (node := graph.made_by(whole)) is not None:
             made_of = (one for one in graph.leaves(graph.walk(others)) if one is not leaf and id(one) in self._owned)
             self._written[node._sequence_nr()] = leaf, list(made_of)
@@ -108,6 +136,8 @@ class ForAPass(Listener):
 
     def backward(self, call: Call) -> None:
         """Tell what learns by a write from what also learns by something else that is made of data."""
+        if self._all and call.accumulate:
+            self._results.clear()
         if not self._written:
             return
         nodes = list(graph.walk(call.roots))

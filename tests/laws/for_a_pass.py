@@ -1,0 +1,90 @@
+"""A write for a pass ends with it: what is set in a parameter in each pass, and what may be meant to stay there."""
+
+from __future__ import annotations
+
+from lawful import Program
+
+WRITE, USE = "        weight[0] = 1.0\n", "        weight = self.weight\n"
+STEP = "    both.step()\n"
+SET = Program(
+    "each pass sets an entry before it reads it",
+    """\
+class Filter(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.randn(4, 3))
+
+    def forward(self, x):
+        weight = self.weight
+        weight[0] = 1.0
+        return x @ weight.tanh()
+
+
+filter, head = Filter(), Net(3, 1)
+both = Optimizers(filter, head)
+for turn in range(6):
+    x, y = torch.randn(5, 4), torch.randn(5, 1)
+    loss = F.mse_loss(head(filter(x)), y)
+    both.zero_grad()
+    loss.backward()
+    both.step()
+    print(loss.item())
+""",
+    {
+        "copy": ((USE, "        weight = self.weight.clone()\n"),),
+        "update": ((WRITE, "        with torch.no_grad():\n            weight[0] = 1.0\n"),),
+        "joined": ((USE, ""), (WRITE, "        weight = torch.cat([torch.ones(1, 3), self.weight[1:]])\n")),
+        "detached": ((USE, "        weight = self.weight.detach().clone()\n"),),
+        "left out": ((WRITE, ""),),
+        "of a part": ((WRITE, "        weight[0].clone().fill_(1.0)\n"),),
+        "another entry": ((USE, "        weight = self.weight.clone()\n"), (WRITE, "        weight[1] = 1.0\n")),
+    },
+    frozenset({"copy", "update", "joined"}),
+)
+
+
+def varied(value: str) -> tuple[tuple[str, str], ...]:
+    """What each pass sets another entry to."""
+    return ("weight[0] = 1.0", f"weight[turn % 4] = {value}"), ("weight.tanh()", "weight.softmax(0)")
+
+
+EDITS_OF_ANOTHER = {"copy": SET.edits["copy"], "detached": SET.edits["detached"]}
+
+
+def another(name: str, value: str, *right: str) -> Program:
+    """A program in which each pass sets another entry."""
+    program = SET.mutated(name, *varied(value))
+    write = f"        weight[turn % 4] = {value}\n"
+    update = {"update": ((write, f"        with torch.no_grad():\n    {write}"),)}
+    return Program(name, program.text, EDITS_OF_ANOTHER | update, frozenset(right))
+
+
+PROGRAMS = (
+    SET,
+    SET.mutated(
+        "what is set is decayed, too",
+        ("Optimizers(filter, head)", "Optimizers(filter, head, kind=torch.optim.AdamW)"),
+        right=tuple(SET.right),
+    ),
+    SET.mutated(
+        "a penalty reads the parameter itself",
+        ("mse_loss(head(filter(x)), y)", "mse_loss(head(filter(x)), y) + filter.weight.square().sum()"),
+        right=("update",),
+    ),
+    SET.mutated(
+        "what it holds is printed",
+        ("print(loss.item())", "print(loss.item(), filter.weight[0].sum().item())"),
+        right=("update",),
+    ),
+    SET.mutated(
+        "gradients are limited together",
+        (STEP, f"    nn.utils.clip_grad_norm_([*filter.parameters(), *head.parameters()], 0.01)\n{STEP}"),
+        right=("update",),
+    ),
+    SET.mutated(
+        "it is set while the training warms up",
+        ("        weight[0] = 1.0", "        if turn < 99:\n            weight[0] = 1.0"),
+    ),
+    another("each pass forbids another entry", "-1e9"),
+    another("each pass takes another entry out", "0.0"),
+)  # fmt: skip
