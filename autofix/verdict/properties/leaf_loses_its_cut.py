@@ -1,0 +1,71 @@
+"""A leaf is made on purpose, and the edit makes a result of it
+
+## What it finds
+
+A derivative fails, because its loss does not depend on what it is taken by (`grad(loss, weights)`). The code cuts a
+value out of that graph, and makes a leaf of it in the same expression: `weights.detach().requires_grad_()`. The loss
+depends on this leaf. The edit takes the cut away. This is not said where a value is cut and no leaf is made of it.
+
+## Why it matters
+
+Who makes a leaf wants to differentiate by it: as a rule, the derivative is asked by the wrong tensor. With the cut
+taken away it exists, but each inner step begins at the old weights again, or the outer gradient flows on into what the
+cut kept it from.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from autofix.core.model import Finding
+from autofix.experiments.requests import changed_lines
+from autofix.syntax.sources import Sources
+from autofix.verdict.evidence import Evidence
+from autofix.verdict.property import Example, Property
+
+ADAPTED = """\
+w = nn.Parameter(torch.randn(3))
+optimizer = torch.optim.SGD([w], lr=0.1)
+for _ in range(4):
+    x, now = torch.randn(6, 3), w
+    for _ in range(2):
+        inner = ((x * now).sum(1) - 1).square().mean()
+        grad = torch.autograd.grad(inner, w)[0]
+        now = (now - 0.1 * grad).detach().requires_grad_()
+    loss = (x * now).sum(1).square().mean()
+    w.grad = torch.autograd.grad(loss, now)[0]
+    optimizer.step()
+"""
+UNCUT = (".detach().requires_grad_()", "")
+BY_LEAF = ("grad(inner, w)", "grad(inner, now)")
+PENALTY = """\
+a, b = nn.Linear(3, 4), nn.Linear(4, 1)
+optimizer = torch.optim.SGD([*a.parameters(), *b.parameters()], lr=0.1)
+for _ in range(4):
+    x = torch.randn(6, 3)
+    features = a(x).tanh().detach()
+    loss = b(features).square().mean()
+    slope = torch.autograd.grad(loss, a.weight, create_graph=True)[0]
+    train: loss + slope.square().sum()
+"""
+
+
+class LeafLosesItsCut(Property):
+    name = "leaf-loses-its-cut"
+    runs = ("trace",)
+    sentence = "the code makes a leaf here, and the edit a result: what fails may be meant as a derivative by this leaf"
+    raises = (Example(ADAPTED, *UNCUT),)
+    silent = (Example(ADAPTED, *BY_LEAF), Example(PENALTY, ".tanh().detach()", ".tanh()"))
+
+    def find(self, evidence: Evidence) -> Finding | None:
+        if evidence.failure.kind != "unused_input":
+            return None
+        sources = Sources.of(evidence.case.pool.target)
+        for origin in evidence.trace.origins:
+            for frame, source, node in sources.located(origin.stack[:1]):
+                whole = source.parent(node)
+                flagged = isinstance(whole, ast.Attribute) and whole.attr in ("requires_grad_", "requires_grad")
+                new = evidence.files.get(source.path)
+                if flagged and new is not None and frame.line in changed_lines(new, source.data):
+                    return self.found((frame,))
+        return None
