@@ -335,13 +335,15 @@ class Comparison:
 class Assessment:
     """What an edit does to the gradients, in a sentence, against the `reading` that it equals or comes nearest to.
 
-    `reading` is None where the edit equals none.
+    `reading` is None where the edit equals none. `starves`: the program speaks against what the edit means, and
+    something that an optimizer owns never has a gradient with it.
     """
 
     effect: Effect
     sentence: str
     changes: tuple[Change, ...] = ()
     reading: Reading | None = None
+    starves: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -362,6 +364,7 @@ class Verdict:
     """One candidate's run, its effect on the gradients, and what lowers the trust in it.
 
     `failure` is what ended the run; of a candidate that passed, another failure that the script has as it stands.
+    `starves` is that of its `Assessment`.
     """
 
     run: RunOutcome
@@ -375,6 +378,7 @@ class Verdict:
     seconds: float = 0.0
     peak_bytes: int = 0
     failure: wire.Failure | None = None
+    starves: bool = False
     compared: tuple[Comparison, ...] = field(default=(), compare=False, repr=False)
 
 

@@ -38,7 +38,8 @@ def decide(evidence: Evidence, ceiling: Applicability) -> Verdict:
         ended, assessed.effect, ceiling.lowered(Applicability.SAFE if trusted else Applicability.UNSAFE),
         assessed.sentence, findings, assessed.changes, assessed.reading,
         seconds=run.seconds, peak_bytes=run.peak_bytes,
-        failure=evidence.letter.failure if both else None, compared=evidence.compared(assessed.reading),
+        failure=evidence.letter.failure if both else None, starves=assessed.starves,
+        compared=evidence.compared(assessed.reading),
     )  # fmt: skip
 
 

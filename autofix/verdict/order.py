@@ -79,7 +79,8 @@ def _key(fix: Fix, bytes_of_equals: float = math.inf) -> Key:
     doubts += sum(1 if one.property in _EITHER_WAY else 2 + (one.property in _UNUSUAL) for one in verdict.findings)
     return Key(
         unsafe=verdict.applicability is not Applicability.SAFE,
-        starves=any(change.candidate == 0 < change.reference for change in verdict.changes)
+        starves=verdict.starves
+        or any(change.candidate == 0 < change.reference for change in verdict.changes)
         or any(one.property in _STARVED for one in verdict.findings),
         beside=False,
         doubts=doubts,

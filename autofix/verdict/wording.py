@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from autofix.core.model import Assessment, Change, Effect, Reading
 from autofix.experiments.compare import differences, first_apart, norms
-from autofix.experiments.readings import OPERATION, UPDATE, words
+from autofix.experiments.readings import OPERATION, UPDATE, orphans, words
 from autofix.experiments.sketches import LIVE
 from autofix.probe import wire
 from autofix.verdict.blame import blame
@@ -97,7 +97,8 @@ def one_of_two(runs: Runs, one: Assessment) -> Assessment:
     other = UPDATE if mine is OPERATION else OPERATION
     said = words(runs.letter)
     if why := runs.case.pool.letters.contradicted.get(mine):
-        return replace(one, effect=Effect.CHANGED, sentence=f"changed: with this edit {why}")
+        sentence = f"changed: with this edit {why}"
+        return replace(one, effect=Effect.CHANGED, sentence=sentence, starves=any(orphans(runs.edited)))
     sentence = f"the code can mean two things: that {said[mine]}, as in this edit; or that {said[other]}"
     return replace(one, effect=Effect.UNKNOWN, sentence=sentence)
 
@@ -110,7 +111,7 @@ def none_of_them(runs: Runs, one: Assessment) -> Assessment:
         f"the code does not say which gradient is meant: a person has to choose. It can mean {'; or '.join(against)}. "
         f"Beside what it may mean, {one.sentence.removeprefix('changed: ')}"
     )
-    return replace(one, effect=Effect.UNKNOWN, sentence=sentence)
+    return replace(one, effect=Effect.UNKNOWN, sentence=sentence, starves=any(orphans(runs.edited)))
 
 
 def with_reading(runs: Runs, one: Assessment) -> Assessment:
