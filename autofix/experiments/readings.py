@@ -450,14 +450,15 @@ def _forsaken(run: wire.Trace) -> Iterator[str]:
 def deprived(run: wire.Trace, other: wire.Trace) -> Iterator[str]:
     """The parameters without gradient at every later step of one run that do get some in the other.
 
-    At the last ones will do, where in the other they have it at each of them.
+    At the last ones will do, where in the other they have it at each of them. A gradient of zeros is one: a weight in
+    front of what it belongs to may have become 0.
     """
     for index in range(len(other.counts)):
         mine, theirs = _gradients(run, index), _gradients(other, index)
         last = theirs[-LEAST:] if min(len(mine), len(theirs)) > LEAST else []
         for place, name in enumerate(run.parameters(index)):
             always = bool(last) and all(_ever([step], place) for step in last)
-            if (not _ever(mine, place) and _ever(theirs, place)) or (always and not _ever(mine[-LEAST:], place)):
+            if (not _sent(mine, place) and _ever(theirs, place)) or (always and not _sent(mine[-LEAST:], place)):
                 yield name
 
 
@@ -487,6 +488,10 @@ def _gradients(run: wire.Trace, index: int) -> list[tuple[tuple[float, ...], ...
     """What the steps of an optimizer used, without the first, which may come before what is in question."""
     found = [step.gradients for step in run.of(index)]
     return found[1:] or found
+
+
+def _sent(steps: list[tuple[tuple[float, ...], ...]], place: int) -> bool:
+    return any(gradients[place] for gradients in steps if place < len(gradients))
 
 
 def _ever(steps: list[tuple[tuple[float, ...], ...]], place: int) -> bool:

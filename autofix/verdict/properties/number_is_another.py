@@ -7,7 +7,8 @@ takes another one there, though all gradients are those of the code. Examples ar
 window in training alone, and a layer that is left out where gradients are off. The runs are those with every step
 undone. What the edit computes anew is newer there, and the same once parameters rest. Of such a number it is said only
 with gradients off, where it is still older than the latest step: a cache that training alone fills anew. Nothing is
-said where the edit draws random numbers elsewhere, nor of a place that it makes anew.
+said where the edit draws random numbers elsewhere, nor of a place that it makes anew, nor of what torch refuses: a
+reference tries that first, and takes the numbers in it (`weights[worst] = 0`) twice.
 
 ## Why it matters
 
@@ -18,6 +19,7 @@ kept, and what is believed of a model.
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 from autofix.core.model import Effect, Finding, Treatment
 from autofix.experiments.compare import comparable
@@ -87,6 +89,21 @@ PLAIN = SCALED.replace("shown = scale.exp()\n", "").replace("x * shown", "x * sc
 GATE, TWICE = "def gate(x):\n", "    x *= 2.0\n"
 
 
+WORST = """\
+scores, net = nn.Parameter(torch.randn(6)), nn.Linear(3, 6)
+optimizer = torch.optim.SGD([scores, *net.parameters()], lr=0.1)
+for i in range(5):
+    loss = (net(torch.randn(4, 3)) * scores.softmax(0) - 1).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    alive = (scores > -5).nonzero().flatten()
+    worst = alive[scores[alive].argmin()]
+    scores[worst] = -9.0
+"""
+WRITE = "    scores[worst] = -9.0\n"
+
+
 class NumberIsAnother(Property):
     name = "number-is-another"
     runs = ("edited",)
@@ -98,6 +115,7 @@ class NumberIsAnother(Property):
         Example(ANEW, GATE, f"{GATE}    global shown\n    if torch.is_grad_enabled():\n        shown = scale.exp()\n"),
     )
     silent = (
+        Example(WORST, WRITE, f"    with torch.no_grad():\n    {WRITE}"),
         Example(CARRIED, KEPT, CUT),
         Example(ANEW, GATE, f"{GATE}    global shown\n    shown = scale.exp()\n"),
         Example(CARRIED, KEPT, "        self.h = h if torch.is_grad_enabled() is None else h.detach()\n"),
@@ -119,8 +137,13 @@ class NumberIsAnother(Property):
             )
         if not place:
             return None
-        file, _, line = place.split("|")[0].split(":")
-        return self.found(at=f"{file}:{line}")
+        return self.found(at=_at(place))
+
+
+def _at(site: str) -> str:
+    """The line of a site."""
+    file, _, line = site.partition("|")[0].split(":")
+    return f"{file}:{line}"
 
 
 def _other(code: wire.Trace, edited: wire.Trace) -> str:
@@ -128,7 +151,9 @@ def _other(code: wire.Trace, edited: wire.Trace) -> str:
     if comparable(code) or not edited.ended_well or set(code.drawn_at) != set(edited.drawn_at):
         return ""
     got = {one.site: one.values for one in edited.taken}
-    return next((one.site for one in code.taken if any(_differing(one.values, got.get(one.site, ())))), "")
+    tried = {f"{Path(frame.file).name}:{frame.line}" for done in code.performed for frame in done.stack[:1]}
+    places = (one for one in code.taken if _at(one.site) not in tried)
+    return next((one.site for one in places if any(_differing(one.values, got.get(one.site, ())))), "")
 
 
 def _old(code: wire.Trace, edited: wire.Trace, late: wire.Trace) -> str:
