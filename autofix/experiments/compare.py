@@ -217,10 +217,11 @@ def figures(text: str) -> int:
 def comparable(trace: wire.Trace) -> str:
     """Why a reference cannot be compared with, or ''."""
     if trace.outcome == "failed":
-        return f"the reference run failed: {trace.reason or 'no reason given'}"
+        said = trace.reason.partition("\n")[0].partition(". ")[0]  # what torch adds is advice to somebody else
+        return f"the code cannot be run as it describes itself: {said or 'no reason given'}"
     if not trace.ended_well:
         why = ": ".join(filter(None, (trace.outcome.replace("_", " "), trace.reason)))
-        return f"the reference run ended early ({why})"
+        return f"the run of the code as it describes itself ended early ({why})"
     if not trace.steps and not trace.leaves and not _NUMBER.search(trace.stdout):
         return "the reference run shows no optimizer step, no gradient of a leaf and no printed number"
     if any(math.isnan(value) for step in trace.steps for sketch in step.gradients for value in sketch):

@@ -173,7 +173,7 @@ def _alternatives(others: list[Fix], report: Report, snapshot: Snapshot, look: L
     yield Text()
     yield Text("Other edits that get past the failure:", "bold")
     shown = others if look.verbose else others[:_ALTERNATIVES]
-    told = set(snapshot.reasons(report.fixes[0]))
+    told = dict.fromkeys(snapshot.reasons(report.fixes[0]), 1)
     for fix in shown:
         trust = fix.verdict.applicability
         line = Text(f"  {report.fixes.index(fix) + 1}. {_named(fix)} ").append(f"({words.trust(fix)})", _TRUST[trust])
@@ -185,8 +185,9 @@ def _alternatives(others: list[Fix], report: Report, snapshot: Snapshot, look: L
             said = kept if fix.verdict.effect.keeps_gradients else said.partition("; ")[0]
         yield line.append(f" {said}", "dim")
         for name, sentence in snapshot.reasons(fix)[: None if look.verbose else 1]:
-            yield Text(f"     {name}: {'as above' if (name, sentence) in told else sentence}", "yellow")
-            told.add((name, sentence))
+            number = told.setdefault((name, sentence), report.fixes.index(fix) + 1)
+            again = number != report.fixes.index(fix) + 1
+            yield Text(f"     {name}: {f'as of fix {number}' if again else sentence}", "yellow")
         if look.verbose:
             yield from _diff(fix, snapshot)
     if left := len(others) - len(shown):
@@ -319,7 +320,7 @@ def _judged(report: Report, snapshot: Snapshot, look: Look) -> Iterator[Text]:
         yield Text(f"  {where}{words.one_line(change.note or norms(change))}")
     yield from question(report, snapshot)
     if report.outcome is Outcome.UNSAFE:
-        yield Text(_NEXT if report.question is None else _ANSWER)
+        yield Text(_NEXT if report.question is None or report.question.chosen else _ANSWER)
 
 
 def _background(report: Report) -> Iterator[Text]:

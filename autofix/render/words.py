@@ -115,6 +115,7 @@ OUTCOMES = {
     Outcome.STILL_FAILING: "still failing with the edit",
 }
 _DOUBTED = "unsafe: no gradient that was compared is wrong, but there is the doubt below"
+_FOLLOWS = "unsafe while the question below is open: the edit follows one of its answers"
 _UNKNOWN = "unknown: the runs do not tell whether the edit keeps the gradients"
 _REFRESHED = "safe: the edit keeps the gradients that the code describes, computed with newer parameters"
 _SAFE = {
@@ -270,6 +271,10 @@ def judged(report: Report) -> str:
         return next((_SAFE[one] for one in effects if one in _SAFE), OUTCOMES[report.outcome])
     if report.outcome is not Outcome.UNSAFE or not effects:
         return OUTCOMES[report.outcome]
+    asked = report.question
+    offers = [one for one in asked.answers if one.offer is not None] if asked is not None and not asked.chosen else []
+    if any(not _other_doubts(report, one) for one in offers):
+        return _FOLLOWS
     if Effect.UNKNOWN in effects:
         return _UNKNOWN
     return _DOUBTED if all(one.keeps_gradients for one in effects) else OUTCOMES[report.outcome]
@@ -284,9 +289,16 @@ def followed(report: Report, answer: Answer) -> str:
     asked, named = report.question, "this edit" if judged else f"fix {answer.offer + 1}"
     if asked is None or asked.chosen:
         return f"{named} does so"
-    doubts = sorted({one.property for one in report.fixes[answer.offer].verdict.findings} - {asked.about})
+    doubts = _other_doubts(report, answer)
     then = f"is unsafe for {', '.join(doubts)}, too" if doubts else "can be safe then"
     return f"{named} does so, and {then}"
+
+
+def _other_doubts(report: Report, answer: Answer) -> list[str]:
+    """What else speaks against the edit that an answer offers, by name."""
+    if report.question is None or answer.offer is None:
+        return []
+    return sorted({one.property for one in report.fixes[answer.offer].verdict.findings} - {report.question.about})
 
 
 def _obeyed(character: str) -> bool:
