@@ -5,13 +5,15 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import math
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from itertools import takewhile
 from typing import Any
 
 import torch
 
-from .. import wire
+from .. import HERE, wire
 from ..engine import graph
 from ..engine.aliased import data, set_data
 from ..engine.operators import Dispatch, Known, storage_key
@@ -21,7 +23,7 @@ from ..engine.refused import tensors
 from ..engine.taps import Call, Taps, copies, parameters
 from ..engine.transforms import outside
 from ..instruments.courses import Courses
-from ..program.frames import Frames, Raw
+from ..program.frames import Frames, Raw, outwards
 from ..wire import Request
 from .making import Making, leave
 from .perturb import Perturb
@@ -299,7 +301,7 @@ class KeyedRandom(Dispatch):
             if not (kwargs or {}).get("generator"):
                 torch.default_generator.manual_seed(seed)
         result = func(*args, **kwargs) if kwargs else func(*args)
-        if func is _TAKES and not args[0].requires_grad and isinstance(result, (bool, int, float)):
+        if func is _TAKES and not args[0].requires_grad and isinstance(result, (bool, int, float)) and not _is_ours():
             values = self._taken.setdefault(self._frames.here(), [])
             if len(values) < _NUMBERS:
                 values.append((float(result), not torch.is_grad_enabled()))
@@ -348,6 +350,12 @@ class KeyedRandom(Dispatch):
                 self._dropping, self._content = False, ""
 
         return dropout
+
+
+def _is_ours() -> bool:
+    """Whether what runs now was called by an instrument of the probe, and not handed on by its modes alone."""
+    ours = takewhile(lambda one: one.f_code.co_filename.startswith(HERE), outwards(sys._getframe(1)))
+    return not [*ours][-1].f_code.co_name.startswith("__torch_")
 
 
 def _content(tensor: torch.Tensor) -> str:
