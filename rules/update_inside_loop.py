@@ -1,8 +1,8 @@
 """Part of an update that stands in the loop over what its loss is summed of.
 
 ## What it does
-Moves the backward behind the loop where the loop adds up the loss; or the step behind it, and `zero_grad` before it,
-where the loop goes through what was computed before.
+Moves the backward behind the loop where the loop, or a call in it, adds up the loss; or the step behind it, and
+`zero_grad` before it, where the loop goes through what was computed before.
 
 ## Why autograd fails
 Each pass of the loop goes backward through all that was added before, whose graph an earlier pass has freed; or a step
@@ -16,9 +16,9 @@ the step is never safe: only the place of the forward suggests that one step is 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from autofix.probe.wire import Stack
+from autofix.probe.wire import Frame, Stack
 from autofix.search.rule import Cause, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
 from autofix.syntax import blocks, calls, names
 from autofix.syntax.edits import move_after, move_before
@@ -66,6 +66,44 @@ cell = torch.nn.RNNCell(2, 3)
 opt = torch.optim.SGD(cell.parameters(), lr=0.1)
 for _ in range(3):
     train(cell, opt, torch.randn(4, 1, 2))
+! a meter adds it up
+class Meter:
+    def __init__(self):
+        self.sums = {"loss": 0.0}
+
+    def add(self, name, value):
+        self.sums[name] = self.sums[name] + value
+        return self.sums[name]
+
+
+body, heads = torch.nn.Linear(2, 3), [torch.nn.Linear(3, 1), torch.nn.Linear(3, 1)]
+opt = torch.optim.SGD([p for part in (body, *heads) for p in part.parameters()], lr=0.1)
+for _ in range(4):
+    meter = Meter()
+    opt.zero_grad()
+    for head in heads:
+        total = meter.add("loss", (head(body(torch.randn(5, 2)).tanh()) - 1).pow(2).mean())
+-        total.backward()
++    total.backward()
+    opt.step()
+! each pass of the loop steps by what a meter adds up
+class Meter:
+    def __init__(self):
+        self.sum = 0.0
+
+    def add(self, value):
+        self.sum = self.sum + value
+        return self.sum
+
+
+net, meter = torch.nn.Linear(2, 1), Meter()
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    for x in torch.randn(3, 5, 2):
+        opt.zero_grad()
+        total = meter.add((net(x) - 1).pow(2).mean())
+        total.backward()
+        opt.step()
 ! unsafe: the code as it stands steps for each reward
 net = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Tanh(), torch.nn.Linear(3, 1))
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
@@ -122,22 +160,23 @@ for target in (0.0, 1.0):
             if loop is None or not isinstance(statement, ast.Expr) or statement not in loop.body or loop.orelse:
                 continue
             if diagnosis.cause is Cause.FREED_GRAPH:
-                yield from self._total(source, loop, statement, diagnosis)
+                yield from self._total(source, loop, statement, diagnosis, sources)
             else:
                 yield from self._terms(source, loop, sources, diagnosis)
 
-    def _total(self, source: Source, loop: Loop, statement: ast.Expr, diagnosis: Diagnosis) -> Iterator[Proposal]:
+    def _total(
+        self, source: Source, loop: Loop, statement: ast.Expr, diagnosis: Diagnosis, sources: Sources
+    ) -> Iterator[Proposal]:  # fmt: skip
         """The backward of a sum that the loop adds up, behind the loop that has no other part of the update."""
         total = calls.path_of(calls.started(statement.value))
-        if not total or not any(_adds(one, total) for one in loop.body):
-            return
-        if any(calls.method(one) in ("step", "zero_grad") for one in loop.body) or not _bound_before(
-            source, loop, total
-        ):
+        called = (list(sources.nodes(one.made)) for one in diagnosis.crossed)
+        kept = total and any(_adds_in_call(source, loop, total, made) for made in called)
+        added = kept or any(calls.path_of(target) == total for one in loop.body if (target := _added_to(one)))
+        if not total or not added or any(calls.method(one) in ("step", "zero_grad") for one in loop.body):
             return
         here = diagnosis.failure.stack[0].function
         others = (one for one in diagnosis.crossed if total not in {c.path for c in one.carriers if c.function == here})
-        if any(others):
+        if kept or (_bound_before(source, loop, total) and any(others)):
             yield self.propose(move_after(source, [statement], loop), WHY_TOTAL)
 
     def _terms(self, source: Source, loop: Loop, sources: Sources, diagnosis: Diagnosis) -> Iterator[Proposal]:
@@ -155,14 +194,22 @@ for target in (0.0, 1.0):
         yield self.propose(moved, WHY_TERMS, title="Step once, after the loop", later=1)
 
 
-def _adds(statement: ast.stmt, total: str) -> bool:
-    """Whether a statement adds to a variable."""
+def _added_to(statement: ast.stmt) -> ast.expr | None:
+    """What a statement adds to."""
     match statement:
         case ast.AugAssign(target=target, op=ast.Add()):
-            return calls.path_of(target) == total
+            return target
         case ast.Assign(targets=[target], value=ast.BinOp(left=left, op=ast.Add(), right=right)):
-            return calls.path_of(target) == total and total in map(calls.path_of, (left, right))
-    return False
+            return target if ast.unparse(target) in map(ast.unparse, (left, right)) else None
+    return None
+
+
+def _adds_in_call(source: Source, loop: Loop, total: str, made: Sequence[tuple[Frame, Source, ast.AST]]) -> bool:
+    """Whether what binds a variable in a loop is a call that adds to what an object keeps, and gives the sum."""
+    if not made or not isinstance(_added_to(made[0][1].statement(made[0][2])), (ast.Attribute, ast.Subscript)):
+        return False
+    outer = (one.statement(node) for _, one, node in made[1:] if one is source)
+    return any(one in loop.body and total in names.binds(one) for one in outer)
 
 
 def _bound_before(source: Source, loop: Loop, total: str) -> bool:
