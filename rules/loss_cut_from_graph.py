@@ -53,7 +53,7 @@ _BEGUN = (
 class LossCutFromGraph(Rule):
     code, name = "AG401", "loss-cut-from-graph"
     title = "Keep the tensor instead of a value without a graph"
-    causes = frozenset({Cause.NO_GRAPH, Cause.UNUSED_INPUT})
+    causes = frozenset({Cause.NO_GRAPH, Cause.UNUSED_INPUT, Cause.GRADIENT_NONE})
     tier = Tier.MEANT
     examples = Example.each("""\
 import numpy
@@ -127,6 +127,24 @@ w = torch.ones(3, requires_grad=True)
 (slope,) = torch.autograd.grad(Square.apply(w).sum(), w, create_graph=True)
 slope.pow(2).sum().backward()
 print(w.grad.sum().item())
+! the net learns, and an input that an attack moves is cut on its way
+net, noise = torch.nn.Linear(3, 1), torch.zeros(3, requires_grad=True)
+opt, attack = torch.optim.SGD(net.parameters(), lr=0.1), torch.optim.SGD([noise], lr=0.01)
+for _ in range(4):
+    x = torch.ones(5, 3) + noise
+-    loss = (net(x.detach()) - 1).square().mean()
++    loss = (net(x) - 1).square().mean()
+    opt.zero_grad()
+    attack.zero_grad()
+    loss.backward()
+    noise.grad = -noise.grad.sign()
+    opt.step()
+    attack.step()
+! what is cut is a target, and the tensor whose gradient is None takes no part in it
+net, ema = torch.nn.Linear(3, 1), torch.nn.Linear(3, 1)
+spare, x = torch.zeros(3, requires_grad=True), torch.ones(5, 3)
+(net(x) - ema(x).detach()).square().mean().backward()
+spare.data -= spare.grad.sign()
 ! an index has no gradient
 net = torch.nn.Linear(2, 3)
 loss = (net(torch.randn(5, 2)).argmax(1) == 1).float().mean()

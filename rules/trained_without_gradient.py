@@ -17,7 +17,7 @@ place does not.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from autofix.probe.wire import Frame, Origin
 from autofix.search.rule import Cause, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
@@ -26,15 +26,17 @@ from autofix.syntax.edits import embed, replace, set_keyword, undecorate, unwrap
 
 WHY = "The forward that backward goes through records its graph."
 WHY_WITHIN = "What is called from the block trains with gradients; the rest of the block stays without."
+EACH = "Take the forward out of all that switch gradients off"
 _OUTWARDS = 3
 """How many frames out from where the mode was set an own context or decorator may stand."""
 _DEFINED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
 class TrainedWithoutGradient(Rule):
     code, name = "AG409", "trained-without-gradient"
     title = "Take the forward out of the block"
-    causes = frozenset({Cause.NO_GRAPH, Cause.CONVERSION, Cause.UNUSED_INPUT})
+    causes = frozenset({Cause.NO_GRAPH, Cause.CONVERSION, Cause.UNUSED_INPUT, Cause.GRADIENT_NONE})
     tier = Tier.MEANT
     examples = Example.each("""\
 import contextlib
@@ -95,6 +97,38 @@ for _ in range(4):
 -    loss = predict(torch.randn(5, 2)).pow(2).mean()
 +    loss = predict(torch.randn(5, 2), train=True).pow(2).mean()
     train: loss
+! an input that only an attack moves, through a method that is twice without gradient
+class Tower(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.Linear(3, 2)
+
+-    @torch.no_grad()
+    def forward(self, x):
+        return self.layer(x).tanh()
+
+
+tower, suffix = Tower(), torch.zeros(2, requires_grad=True)
+noise = torch.zeros(3, requires_grad=True)
+opt, attack = torch.optim.SGD([suffix], lr=0.1), torch.optim.SGD([noise], lr=0.01)
+for _ in range(4):
+-    with torch.no_grad():
+-        out = tower(torch.ones(5, 3) + noise)
++    out = tower(torch.ones(5, 3) + noise)
+    opt.zero_grad()
+    attack.zero_grad()
+    (out * suffix + suffix - 1).square().mean().backward()
+    noise.grad = noise.grad.sign()
+    opt.step()
+    attack.step()
+! a part that takes no gradient on purpose leads to no tensor whose gradient is None
+net, teacher = torch.nn.Linear(2, 1), torch.nn.Linear(2, 1)
+spare = torch.ones(1, requires_grad=True)
+x = torch.randn(5, 2)
+with torch.no_grad():
+    target = teacher(x)
+(net(x) - target).pow(2).mean().backward()
+spare.data -= spare.grad.sign()
 ! the mode is entered by hand, at a call that says nothing of gradients
 net = torch.nn.Linear(2, 1)
 off = torch.no_grad()
@@ -115,15 +149,20 @@ net(x).detach().pow(2).mean().backward()
 """)
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
-        """For each place where gradients went off: where it was written, and who it was meant for."""
-        seen: set[tuple[str, int]] = set()
-        for origin in (one for one in diagnosis.trace.origins if one.kind == "no_grad" and one.stack):
-            off = origin.stack[0]
-            if off not in diagnosis.failure.stack[:1] and (off.file, off.line) not in seen:
-                seen.add((off.file, off.line))
-                yield from self._within(off, diagnosis, sources)
-                yield from self._blocks(origin, sources)
-                yield from self._decorated(origin, sources)
+        """For each place where gradients went off: where it was written, and who it was meant for; then all at once."""
+        off = [one for one in diagnosis.trace.origins if one.kind == "no_grad" and one.stack]
+        places: dict[tuple[str, int], Origin] = {}
+        for one in (one for one in off if one.stack[0] not in diagnosis.failure.stack[:1]):
+            places.setdefault((one.stack[0].file, one.stack[0].line), one)
+        first: list[Proposal] = []
+        for origin in places.values():
+            yield from self._within(origin.stack[0], diagnosis, sources)
+            written = list(self._blocks(origin, sources))
+            defined = sorted(self._decorated(origin, sources), key=lambda one: one.rank)
+            first += (written or defined)[:1]
+            yield from (*written, *defined)
+        if len(first) > 1:
+            yield self.propose([step for one in first for step in one.steps], WHY, title=EACH, later=2)
 
     def _within(self, off: Frame, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """Where the backward itself runs with gradients off: they are switched on for the function that trains."""
@@ -183,15 +222,28 @@ net(x).detach().pow(2).mean().backward()
                 while holder is not None:
                     makers.add(holder.name)
                     holder = source.function(holder)
-        for source in sources.reached(origin.stack[:_OUTWARDS]):
+        implied = (*called, "forward", "__call__")
+        near = sources.reached(origin.stack[:_OUTWARDS])
+        switched = [(source, node, one) for source in near for node, one in _switched_off(source, makers)]
+        if not any(node.name in implied for _, node, _ in switched):
+            further = (source for source in sources.reached(origin.stack) if source not in near)
+            far = ((source, *one) for source in further for one in _switched_off(source, makers))
+            switched += [one for one in far if one[1].name in implied]
+        for source, node, one in switched:
+            title = f"Take {node.name} out of {ast.unparse(one).removesuffix('()')}"
+            yield self.propose(undecorate(source, one), WHY, title=title, later=1 if node.name in implied else 5)
+        for source in near if not makers else ():
             for node in source.walk():
-                if isinstance(node, _DEFINED):
-                    for one in node.decorator_list:
-                        if modes.may_switch_off(one) if not makers else calls.name_of(one) in makers:
-                            implied = node.name in (*called, "forward", "__call__")
-                            title = f"Take {node.name} out of {ast.unparse(one).removesuffix('()')}"
-                            edits = undecorate(source, one)
-                            yield self.propose(edits, WHY, title=title, later=1 if implied else 5)
-                elif isinstance(node, ast.Call) and modes.wraps(node) and not makers:
+                if isinstance(node, ast.Call) and modes.wraps(node):
                     edits = replace(source, node, source.segment(node.args[0]))
                     yield self.propose(edits, WHY, title="Use the function itself", later=2)
+
+
+def _switched_off(source: Source, makers: Collection[str]) -> Iterator[tuple[Definition, ast.expr]]:
+    """The definitions of a file with a decorator that switches gradients off, or that one of `makers` makes."""
+    for node in source.walk():
+        if not isinstance(node, _DEFINED):
+            continue
+        for one in node.decorator_list:
+            if modes.may_switch_off(one) if not makers else calls.name_of(one) in makers:
+                yield node, one

@@ -131,8 +131,10 @@ class Pool:
         self.begun, self._begun = begun_anew(self.target, diagnosis.trace, diagnosis.failure.stack)
         self._runs.builder = replace(self._runs.builder, once=not diagnosis.trace.remade)
         sites = self._chosen(readings.sites(diagnosis))
-        if (stand := readings.standing(diagnosis)) and self._learns_nothing(sites):
+        if (stand := readings.standing(diagnosis)) and any(readings.orphans(self._tried(sites))):
             sites = stand
+        elif (uncut := readings.uncut(diagnosis)) and readings.idles(self._tried(sites)):
+            sites = (*sites, *self._chosen(uncut))
         if sites:
             self._forget(replace(self._runs.builder, sites=sites))
         elif diagnosis.cause is Cause.CONVERSION:
@@ -165,11 +167,10 @@ class Pool:
         numbers = [self._probe.submit(request) for request in requests]
         return readings.chosen(choices, [self._probe.wait(number, self.target.time_limit) for number in numbers])
 
-    def _learns_nothing(self, sites: tuple[wire.Site, ...]) -> bool:
-        """Whether something that an optimizer owns has no gradient at any step of a reference with these sites."""
+    def _tried(self, sites: tuple[wire.Site, ...]) -> wire.Trace:
+        """The run of a reference with these sites."""
         number = self._probe.submit(replace(self._runs.builder, sites=sites).first(_FIRST_RUN))
-        run = self._probe.wait(number, self.target.time_limit)
-        return bool(run.steps) and any(readings.orphans(run))
+        return self._probe.wait(number, self.target.time_limit)
 
     # What is asked --------------------------------------------------------------------------------------------------
 

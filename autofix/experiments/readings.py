@@ -306,7 +306,7 @@ def _alike(found: Mapping[tuple[wire.Site, ...], wire.Trace], whole: tuple[wire.
 
 def _each_is_needed(found: Mapping[tuple[wire.Site, ...], wire.Trace], whole: tuple[wire.Site, ...]) -> bool:
     """Whether what optimizers own is all trained with all places alone, none of which may be meant to stay as it is."""
-    if len(whole) == 1 or any(site.action not in ("keep", "create") for site in whole):
+    if len(whole) == 1 or any(site.action not in ("keep", "create", "grad") for site in whole):
         return False
     run, idle = found[whole], {*orphans(found[whole])}
     rest = [found.get(tuple(other for other in whole if other != site)) for site in whole]
@@ -328,6 +328,12 @@ def standing(diagnosis: Diagnosis) -> tuple[wire.Site, ...]:
     """The places at which leaves that are written may stand for results, so that what these are made of learns."""
     written = (o.stack[0] for o in diagnosis.trace.origins if o.kind == "written")
     return tuple(wire.Site("stand", frame) for frame in dict.fromkeys(written))
+
+
+def uncut(diagnosis: Diagnosis) -> tuple[tuple[wire.Site, ...], ...]:
+    """The choices of places at which the graph is kept by which a gradient would come that is None."""
+    lost = [one for one in diagnosis.trace.origins if one.kind in _ACTIONS and one.stack]
+    return _lost(lost) if lost and diagnosis.cause is Cause.GRADIENT_NONE else ()
 
 
 _UNSAID = {
@@ -474,6 +480,12 @@ def orphans(run: wire.Trace) -> Iterator[str]:
             layer, _, own = name.rpartition(".")
             if name not in learn and not (own == "bias" and f"{layer}.weight" in learn):
                 yield name
+
+
+def idles(run: wire.Trace) -> bool:
+    """Whether an optimizer steps, and never with a gradient for anything."""
+    each = (_gradients(run, index) for index in range(len(run.counts)))
+    return any(len(steps) >= LEAST and not any(norm(one) > 0 for step in steps for one in step) for steps in each)
 
 
 def learns(run: wire.Trace, name: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dis
 import functools
+import itertools
 import sys
 from collections.abc import Iterator
 from types import CodeType, FrameType
@@ -16,6 +17,10 @@ from ..program.frames import outwards
 
 _OVERRIDES = torch.overrides.__file__
 _MODULE = torch.nn.Module._call_impl.__code__
+_MODES = torch.autograd.grad_mode.__file__
+_LEAVES = ("__exit__", "__call__")
+_DEEP = 16
+"""Frames between a mode of torch's and who is asked about its call."""
 _BINDS = ("STORE_FAST", "STORE_NAME", "STORE_GLOBAL", "STORE_DEREF", "RETURN_VALUE")
 
 
@@ -37,6 +42,15 @@ def computing() -> bool:
 def modules() -> Iterator[torch.nn.Module]:
     """The modules that are being called, the innermost first."""
     return (found.f_locals["self"] for found in outwards(sys._getframe(1)) if found.f_code is _MODULE)
+
+
+def mode() -> tuple[dict[str, Any], bool]:
+    """What the mode of torch's holds that is being entered or left, {} without one; and whether it is left."""
+    near = itertools.islice(outwards(sys._getframe(1)), _DEEP)
+    within = itertools.dropwhile(lambda one: one.f_code.co_filename != _MODES, near)
+    found = list(itertools.takewhile(lambda one: one.f_code.co_filename == _MODES, within))[-1:]
+    # `no_grad` is entered and left by making another mode.
+    return (vars(found[0].f_locals["self"]), found[0].f_code.co_name in _LEAVES) if found else ({}, False)
 
 
 def discards(func: Any) -> bool:

@@ -147,8 +147,10 @@ def _without_gradient(error: BaseException, run: State) -> str:
         run.found = tuple(wire.Origin("empty", (place,)) for place, _ in found)
         owned = set().union(*run.taps.owned)
         watched = run.origins is not None and run.tracer is not None
-        for tensor in (one for _, one in found if watched and id(one) in owned):
-            run.found += run.origins.written(tensor) if run.tracer.never_reached(tensor) else ()
+        tensors = [one for _, one in found if watched and isinstance(one, torch.Tensor)]
+        for tensor in filter(run.tracer.never_reached, tensors) if tensors else ():
+            run.found += run.origins.written(tensor) if id(tensor) in owned else ()
+            run.found += run.origins.unreached(tensor, run.tracer.roots)
         return "gradient_none"
     if run.origins is not None and (call := giver(error, run.frames, run.overlay.read, run.origins.gaps.places)):
         run.found = run.origins.gap(call)

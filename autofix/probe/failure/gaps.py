@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import weakref
 from collections import deque
 from collections.abc import Iterable, Sequence
@@ -17,6 +18,8 @@ from ..program.frames import Frames, Raw
 _KEPT = 8
 _MOST = 8
 _READ = 40
+_WALKS = 20
+"""How often it is looked what a graph is made of that ends at a place: later passes end those of the same."""
 
 
 class Record(NamedTuple):
@@ -44,7 +47,8 @@ class Gaps:
         self._within = Remembered[tuple[Record, ...]]()
         """Of tensors with a graph, how that of what they are also made of was lost."""
         self._behind: dict[Record, set[int]] = {}
-        """By the derivatives without a graph, the leaves behind what was differentiated."""
+        """By how the graph was lost and where, the leaves behind what then had none."""
+        self._times: dict[Record, int] = {}
         self._seen: deque[_Gap] = deque(maxlen=_KEPT)
         self._read: dict[Raw, None] = {}
         """Where the gradient of a leaf was read that had none yet, the latest last."""
@@ -55,6 +59,18 @@ class Gaps:
         if records := tuple(dict.fromkeys((*lost, *within)))[:_MOST]:
             for tensor in (one for one in results if one.requires_grad):
                 self._within.keep(tensor, records)
+
+    def cut(self, records: Iterable[Record], given: Iterable[torch.Tensor], before: Iterable[Record]) -> None:
+        """A graph ends at some places: remember the leaves of what it ended for, the first times.
+
+        Also those of what had lost its graph `before`.
+        """
+        for one in records:
+            self._times[one] = times = self._times.get(one, 0) + 1
+            if times <= _WALKS:
+                leaves = itertools.chain(given, graph.leaves(graph.walk(given)))
+                earlier = (self._behind.get(other, set()) for other in before)
+                self._behind.setdefault(one, set()).update(map(id, leaves), *earlier)
 
     def gave(self, args: Sequence[Any], result: Sequence[torch.Tensor | None]) -> None:
         """A derivative was taken: remember what is behind its outputs, and which of its inputs it gave None for."""

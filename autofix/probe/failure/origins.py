@@ -12,7 +12,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from .. import wire
-from ..engine import born, graph
+from ..engine import born, caller, graph
 from ..engine.cuts import Cuts
 from ..engine.refused import DERIVATIVE, GRADIENT, name_of, numbers, short_name, tensors
 from ..engine.remembered import Remembered
@@ -31,6 +31,7 @@ _KEPT = 400
 _NUMBERS = ("item", "tolist", "__float__", "__int__")
 _ARRAYS = ("numpy", "__array__")
 _FROZEN = ("frozen", "born")
+_BEFORE = "_autofix_off"
 _NO_DATA = ("grad", "shape", "dtype", "device", "requires_grad", "grad_fn", "is_leaf", "backward")
 _SHAPED = ("new_zeros", "new_ones", "new_full", "new_empty")
 """These, as all that end in `_like`, take a shape from a tensor and nothing else."""
@@ -58,7 +59,8 @@ class Origins(TorchFunctionMode, Listener):
         self._cuts = Cuts()
         self._into: dict[tuple[int, Raw], list[weakref.ref[torch.Tensor]]] = {}
         """By the leaf and the place of a write, the leaves behind what was written."""
-        self._off: Raw = ()
+        self._off: tuple[Raw, ...] = ()
+        """Where gradients were switched off, the outermost place first."""
         self._inference: Any = None
         self._deaf: Callable[[], None] = lambda: None
 
@@ -67,7 +69,7 @@ class Origins(TorchFunctionMode, Listener):
         self._inference = enter = mode.__enter__
 
         def entered(context: Any) -> None:
-            self._off = self._frames.here()
+            self._off = (self._frames.here(),)
             enter(context)
 
         mode.__enter__ = entered
@@ -83,7 +85,7 @@ class Origins(TorchFunctionMode, Listener):
         kwargs = kwargs or {}
         name = name_of(func)
         if name.endswith("_set_grad_enabled"):
-            self._off = () if args and args[0] else self._off if not torch.is_grad_enabled() else self._frames.here()
+            self._switch(on=bool(args and args[0]))
             return func(*args, **kwargs)
         result = func(*args, **kwargs)
         with torch._C.DisableTorchFunction():
@@ -99,6 +101,17 @@ class Origins(TorchFunctionMode, Listener):
             else:
                 self._note(name, args, kwargs, result)
         return result
+
+    def _switch(self, *, on: bool) -> None:
+        """Gradients are switched; what a context switched is as it was before, once it is left."""
+        mode, leaves = caller.mode()
+        if leaves and _BEFORE in mode:
+            self._off = mode.pop(_BEFORE)
+            return
+        entered = _BEFORE in mode  # `set_grad_enabled` switches when it is made, and once more when it is entered
+        before = mode.setdefault(_BEFORE, self._off)
+        if on or not (entered and self._off):
+            self._off = () if on else tuple(dict.fromkeys((*before, self._frames.here())))
 
     def _note(self, name: str, args: Any, kwargs: Any, result: Any) -> None:
         last, derivative = short_name(name), name == DERIVATIVE
@@ -118,7 +131,9 @@ class Origins(TorchFunctionMode, Listener):
             return  # what has no graph even so is a constant: nothing was lost
         # A derivative is by what a graph begins at: what was cut before that is not why there is none behind it.
         cut = [t for t in given if not (derivative and t.requires_grad)]
-        records = self._records(cut) + self._new("derivative" if derivative else last, given, out, len(results))
+        known, new = self._records(cut), self._new("derivative" if derivative else last, given, out, len(results))
+        self.gaps.cut(new, given, known)
+        records = known + new
         if records and not any(map(_is_continuous, out)) and any(map(_is_continuous, given)):
             records = [Record(DISCRETE, self._frames.here())]  # no graph before it would lead through it
         if not records and not given:
@@ -199,7 +214,7 @@ class Origins(TorchFunctionMode, Listener):
         if not out or not any(t.requires_grad for t in given) or name.endswith("_like") or name in _SHAPED:
             return []
         if not torch.is_grad_enabled() and name not in ("detach", "data", "derivative"):
-            return [Record("no_grad", self._off)]
+            return [Record("no_grad", raw) for raw in self._off]
         if name in ("detach", "data", "derivative"):
             kind = name
         elif not any(map(_is_continuous, out)):
@@ -279,6 +294,10 @@ class Origins(TorchFunctionMode, Listener):
     def unused(self, inputs: list[torch.Tensor], outputs: Iterable[Any]) -> tuple[wire.Origin, ...]:
         """Where inputs were made that have no graph; of others, where the graph was lost that led to them."""
         return tuple(one for each in inputs for one in self.made(each)) or self.gaps.lost(inputs, outputs)
+
+    def unreached(self, leaf: torch.Tensor, roots: Iterable[torch.Tensor]) -> tuple[wire.Origin, ...]:
+        """Where the graph was lost by which what goes backward is made of a leaf; what is frozen may be meant to be."""
+        return tuple(one for one in self.gaps.lost([leaf], roots) if one.kind not in _FROZEN)
 
     def written(self, tensor: torch.Tensor) -> tuple[wire.Origin, ...]:
         """Where values that are made of a leaf were written into others."""

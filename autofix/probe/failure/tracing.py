@@ -152,8 +152,12 @@ class Tracer(Dispatch, Listener):
 
     def never_reached(self, leaf: torch.Tensor) -> bool:
         """Whether there were backward calls, and no graph of those seen leads to a leaf."""
-        graphs = [done.call.roots for done in self._passes]
-        return bool(graphs) and not any(one is leaf for roots in graphs for one in graph.leaves(graph.walk(roots)))
+        return bool(self.roots) and not any(one is leaf for one in graph.leaves(graph.walk(self.roots)))
+
+    @property
+    def roots(self) -> list[torch.Tensor]:
+        """What went backward, as far as it was seen."""
+        return [root for done in self._passes for root in done.call.roots]
 
     def _step_sites(self) -> tuple[wire.Write, ...]:
         """Where each optimizer was stepped."""

@@ -10,25 +10,19 @@ from __future__ import annotations
 
 import bisect
 import functools
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterable
-from types import FrameType
 from typing import Any
 
 import torch
 
 from .. import wire
-from ..engine import graph
+from ..engine import caller, graph
 from ..engine.sums import addends
 from ..engine.taps import Call, Listener, Taps
 from ..program.frames import Frames, Raw
 
-_MODES = torch.autograd.grad_mode.__file__
 _BEFORE = "_autofix_before"
-_LEAVES = ("__exit__", "__call__")
-_DEEP = 16
-"""Frames between a mode of torch's and who is asked about its call."""
 
 
 class SwitchedOff(Listener):
@@ -56,9 +50,8 @@ class SwitchedOff(Listener):
 
     def switch(self, on: bool, kept_on: bool) -> None:
         """The script sets its mode; `kept_on`: the reference does not follow."""
-        frame = _mode_frame()
-        mode = vars(frame.f_locals["self"]) if frame is not None else {}
-        if frame is not None and frame.f_code.co_name in _LEAVES and _BEFORE in mode:
+        mode, leaves = caller.mode()
+        if leaves and _BEFORE in mode:
             now = mode.pop(_BEFORE)
         else:  # `set_grad_enabled` switches when it is made, and once more when it is entered
             mode.setdefault(_BEFORE, self.off)
@@ -132,13 +125,3 @@ def _train(
     """Whether nodes lead to a parameter that an optimizer owns, or, without optimizers, to any leaf."""
     leaves = graph.leaves(graph.walk_nodes(filter(enter, starts), enter))
     return any(not owned or id(leaf) in owned for leaf in leaves)
-
-
-def _mode_frame() -> FrameType | None:
-    """The frame of torch's mode that is being entered or left."""
-    frame: FrameType | None = sys._getframe(1)
-    for _ in range(_DEEP):
-        if frame is None or frame.f_code.co_filename == _MODES:
-            return frame
-        frame = frame.f_back
-    return None
