@@ -301,20 +301,6 @@ def _waits(reference: wire.Trace, candidate: wire.Trace) -> bool:
     return alike and any(had.calls > want.calls for want, had in pairs)
 
 
-def first_apart(reference: wire.Trace, candidate: wire.Trace, until: set[int]) -> list[int]:
-    """The optimizers that depart before any of `until` does, in the order of their steps."""
-    candidate = in_order(reference, candidate)
-    left = {index: iter(candidate.of(index)) for index in range(len(reference.counts))}
-    found: list[int] = []
-    for want in reference.steps:
-        have = next(left[want.optimizer], None)
-        if have is not None and any(change.relative for change in _step(reference, 0, want, have, LIVE)):
-            if want.optimizer in until:
-                break
-            found.append(want.optimizer)
-    return found
-
-
 def _step(
     reference: wire.Trace, number: int, want: wire.Step, have: wire.Step, tolerance: float
 ) -> Iterator[Change]:  # fmt: skip

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from autofix.core.model import Assessment, Change, Effect, Reading
-from autofix.experiments.compare import differences, first_apart, norms
+from autofix.experiments.compare import differences, norms
 from autofix.experiments.readings import OPERATION, UPDATE, orphans, words
 from autofix.experiments.sketches import LIVE
 from autofix.probe import wire
@@ -30,7 +30,7 @@ def equal_to(runs: Runs, reading: Reading, *, same_live: bool) -> Assessment:
         return Assessment(effect, sentence, (), reading)
     if same_live:
         return Assessment(Effect.IDENTICAL, f"{told} identical to those that the code describes", (), reading)
-    newer = f"{told} those of the code, with newer parameters: {_what_is_newer(runs)}{_also_newer(runs, reading)}"
+    newer = f"{told} those of the code, with newer parameters: {_what_is_newer(runs)}"
     return Assessment(Effect.REFRESHED, newer, (), reading)
 
 
@@ -41,15 +41,6 @@ def _what_is_newer(runs: Runs) -> str:
     owners = dict.fromkeys(owner for index in sorted(wrote) for owner in run.owners(index))
     parameters = f"{_listed(list(owners))}" if 0 < len(owners) <= _NAMED else "the parameters"
     return f"what the edit computes again after a step uses {parameters} as that step left them"
-
-
-def _also_newer(runs: Runs, reading: Reading) -> str:
-    """Which optimizers' gradients the edit refreshes before any of those whose loss fails; in words."""
-    full, failed = runs.of(reading), runs.case.pool.baseline.backward_count
-    calls = min((step.calls for step in full.steps if step.calls >= failed), default=0)
-    failing = {step.optimizer for step in full.steps if step.calls == calls}
-    named = dict.fromkeys(full.owner(index) for index in first_apart(full, runs.edited, failing))
-    return f". So are those of {' and '.join(named)}, whose loss does not fail" if failing and named else ""
 
 
 def changed(runs: Runs, changes: Sequence[Change], reference: wire.Trace) -> Assessment:
