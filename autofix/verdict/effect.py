@@ -334,9 +334,14 @@ class _Comparison:
     def _departing(
         self, full: wire.Trace, live: wire.Trace, still: wire.Trace, frozen: wire.Trace, also: Mapping[str, bool]
     ) -> Assessment:  # fmt: skip
-        """The effect of an edit that departs from a reading: where it does live, else with steps undone."""
+        """The effect of an edit that departs from a reading: where it does live, else with steps undone.
+
+        Where it then gives all gradients, and something else holds other values, live gradients are only newer.
+        """
         apart = differences(full, live, self._live_tolerance, **also)
-        found = changed(self._runs, apart or differences(still, frozen, self._frozen_tolerance, **also), full)
+        undone = differences(still, frozen, self._frozen_tolerance, **also)
+        states = bool(undone) and bool(still.steps) and all(one.note for one in undone)
+        found = changed(self._runs, undone if states or not apart else apart, full)
         return replace(found, sentence=f"{found.sentence}{other_draws(still, frozen)}")
 
     def _equal_at_rest(self, readings: list[Reading]) -> list[Reading]:

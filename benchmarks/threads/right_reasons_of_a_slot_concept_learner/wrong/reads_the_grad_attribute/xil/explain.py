@@ -1,0 +1,13 @@
+import torch
+
+
+def table_saliency(logits, table, labels):
+    """Input-times-gradient attribution of the true class to every cell of the symbolic table."""
+    score = logits.gather(1, labels[:, None]).sum()
+    score.backward(create_graph=True)
+    grads = table.grad
+    return grads * table
+
+
+def right_reasons(saliency, forbidden):
+    return (saliency * forbidden).pow(2).sum(dim=(1, 2)).mean()
