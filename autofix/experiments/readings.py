@@ -405,7 +405,7 @@ def contradiction(reading: Refused, run: wire.Trace, other: wire.Trace, unused: 
     if seen := next(_seen(reading, run, other), ""):
         return seen
     frozen = {fact.subject for fact in run.seen("stays-frozen")}
-    lost = list(deprived(run, other)) if other.outcome != "failed" else []
+    lost = list(deprived(run, other, zeros=True)) if other.outcome != "failed" else []
     if any(done.kind in _GUESSED for done in run.performed):
         lost += (name for name in orphans(run) if name not in unused)
     lost = [name for name in lost if name not in frozen]
@@ -453,18 +453,19 @@ def _forsaken(run: wire.Trace) -> Iterator[str]:
                 yield name
 
 
-def deprived(run: wire.Trace, other: wire.Trace) -> Iterator[str]:
+def deprived(run: wire.Trace, other: wire.Trace, *, zeros: bool = False) -> Iterator[str]:
     """The parameters without gradient at every later step of one run that do get some in the other.
 
-    At the last ones will do, where in the other they have it at each of them. A gradient of zeros is one: a weight in
-    front of what it belongs to may have become 0.
+    At the last ones will do, where in the other they have it at each of them. `zeros`: a gradient of zeros is one, for
+    a weight in front of what it belongs to may have become 0.
     """
+    sent = _sent if zeros else _ever
     for index in range(len(other.counts)):
         mine, theirs = _gradients(run, index), _gradients(other, index)
         last = theirs[-LEAST:] if min(len(mine), len(theirs)) > LEAST else []
         for place, name in enumerate(run.parameters(index)):
             always = bool(last) and all(_ever([step], place) for step in last)
-            if (not _sent(mine, place) and _ever(theirs, place)) or (always and not _sent(mine[-LEAST:], place)):
+            if (not sent(mine, place) and _ever(theirs, place)) or (always and not sent(mine[-LEAST:], place)):
                 yield name
 
 

@@ -15,6 +15,8 @@ As long as nothing is out of the range, all runs are the same. Later, another va
 
 from __future__ import annotations
 
+import re
+
 from autofix.core.model import Finding, Treatment
 from autofix.experiments.compare import comparable, differences
 from autofix.experiments.requests import changed_lines
@@ -24,6 +26,8 @@ from autofix.verdict.effect import compared_with
 from autofix.verdict.evidence import Evidence
 from autofix.verdict.property import Example, Property
 
+_BOUNDS = re.compile(rb"\b(clamp|clip)(_min|_max)?_?\b")
+"""Not `clip_grad_norm_`, which bounds the length of all gradients."""
 SAMPLED = """\
 energy = nn.Sequential(nn.Linear(2, 8), nn.Tanh(), nn.Linear(8, 1))
 optimizer = torch.optim.Adam(energy.parameters(), lr=0.01)
@@ -100,6 +104,6 @@ def _touched(evidence: Evidence) -> bool:
         old = evidence.case.pool.target.read(path)
         for text, lines in ((new, changed_lines(old, new)), (old, changed_lines(new, old))):
             rows = text.splitlines()
-            if any(word in rows[line - 1] for line in lines for word in (b"clamp", b"clip")):
+            if any(_BOUNDS.search(rows[line - 1]) for line in lines):
                 return True
     return False
