@@ -18,6 +18,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from autofix.search import early_use
 from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
 from autofix.syntax import blocks, calls, names
 from autofix.syntax.edits import Step, ensure_import, filtered, replace, replace_statement, wrap
@@ -165,6 +166,15 @@ for p in (*body.parameters(), *spare.parameters()):
 ! a value is made of it: nothing says what it should be without one
 w = torch.ones(3, requires_grad=True)
 norm = w.grad.norm()
+! gradients are always cleared where they are scaled: leaving that out, it would never be done
+net = torch.nn.Linear(3, 3)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    opt.zero_grad()
+    for p in net.parameters():
+        p.grad *= 0.5
+    net(torch.ones(2, 3)).exp().sum().backward()
+    opt.step()
 ! an update without a gradient would never train, and nothing says why there is none
 w = torch.ones(3, requires_grad=True)
 w.exp().sum().backward()
@@ -176,6 +186,8 @@ w.data -= 0.1 * w.grad
         """All uses of one block at once."""
         found = _read(diagnosis, sources)
         failing = [source.statement(node) for _, source, node in sources.nodes(diagnosis.failure.stack[:1])]
+        if early_use.found(diagnosis, sources) is not None:
+            raise Declined("the gradient is used between its clearing and its backward, where there is never one")
         added = all(map(_adds, failing))
         edits: list[Step] = []
         guarded: list[ast.stmt] = []
