@@ -27,7 +27,10 @@ OTHERS = sorted([*(ROOT / "rules").glob("__init__.py"), *(ROOT / "tests").rglob(
 
 RULE_FLOOR = {
     *(f"autofix.core.{name}" for name in ("edit", "model")),
-    *(f"autofix.search.{name}" for name in ("anew", "asleep", "attributes", "collecting", "cutting", "handed")),
+    *(
+        f"autofix.search.{name}"
+        for name in ("anew", "asleep", "attributes", "collecting", "cutting", "early_use", "handed")
+    ),
     *(
         f"autofix.search.{name}"
         for name in ("keeping", "leaves", "owning", "postponing", "records", "repeating", "rule")
