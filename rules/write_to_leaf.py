@@ -120,6 +120,8 @@ list(map(torch.Tensor.zero_, [w]))
         """Out of place, under no_grad, on the values behind, and the same at the call of the helper that writes."""
         declined: list[Declined] = []
         located = [(source, node) for _, source, node in sources.nodes(diagnosis.failure.stack[:_DEEPEST])]
+        if located and calls.name_of(located[0][1]) == "detach_":
+            return  # it writes nothing
         if located and not _writes(located[0][1]):
             yield from self._activation(diagnosis, *located[0])
             return

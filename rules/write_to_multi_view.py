@@ -4,7 +4,7 @@
 Says the write out of place, `f += b` becomes `f = f + b`, where only the view is used from then on. Where the write
 must reach the tensor behind it (`for c in img: c.mul_(s)`), collects the results anew with `torch.stack` or
 `torch.cat`, writes by index, or takes each part by an index of its own. A view that was taken under `no_grad` is taken
-outside of it.
+outside of it. A view that is only cut, `part.detach_()`, is bound anew to `part.detach()`, or all of a list are.
 
 ## Why autograd fails
 `chunk`, `split`, `unbind` and iteration give several views from one call, and views taken under `no_grad` have no
@@ -22,10 +22,11 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
-from autofix.syntax import calls, modes, names, slices, vocabulary, writes
+from autofix.syntax import blocks, calls, modes, names, slices, vocabulary, writes
 from autofix.syntax.edits import (
     Step,
     append_call,
+    delete,
     embed,
     ensure_import,
     insert_after,
@@ -42,6 +43,7 @@ from autofix.syntax.slices import Loop
 WHY = "{name} becomes a tensor of its own, which may change without the views beside it."
 WHY_ALL = "All parts are computed anew and put together, instead of being written through views."
 WHY_COPY = "The parts are copies, each of which may be written to."
+WHY_CUT = "{name} becomes another tensor of the same values, which has no graph; torch lets no view be cut in place."
 WHY_SINGLE = "Each part is a view that one call gave out alone: autograd can follow a write through it."
 WHY_VIEW = "The view has a graph, so that a write through it can be differentiated."
 
@@ -107,6 +109,51 @@ print(w.grad.sum().item())
 w = torch.ones(2, 2, requires_grad=True)
 (w * 2).unbind()[0].add_(1).sum().backward()
 torch.sigmoid((w * 2).chunk(2)[0].exp_()).sum().backward()
+! a view is cut
+w = torch.ones(2, 3, requires_grad=True)
+for _ in range(3):
+    part = (w * 2)[0]
+-    part.detach_()
++    part = part.detach()
+    (w * part).exp().sum().backward()
+! what a call gave is cut, one by one
+w = torch.ones(2, 3, requires_grad=True)
+for _ in range(3):
+    parts = (w * 2).chunk(2)
+-    for part in parts:
+-        part.detach_()
++    parts = [part.detach() for part in parts]
+    (w * parts[0] + parts[1]).exp().sum().backward()
+! more is done with each
+w = torch.ones(2, 3, requires_grad=True)
+for _ in range(3):
+    parts, total = (w * 2).chunk(2), 0.0
++    parts = [part.detach() for part in parts]
+    for part in parts:
+-        part.detach_()
+        total += part.mean().item()
+    (w * parts[0] * total).exp().sum().backward()
+! a helper cuts what its caller reads: a name of its own is of no use
+def cut(tensors):
+    for one in tensors:
+        one.detach_()
+w = torch.ones(2, 3, requires_grad=True)
+parts = (w * 2).chunk(2)
+cut(parts)
+(w * parts[0]).exp().sum().backward()
+! nothing reads what is cut
+w = torch.ones(2, 3, requires_grad=True)
+wholes = [w * 2 for _ in range(2)]
+for whole in wholes:
+    part = whole[0]
+    part.detach_()
+(w * wholes[0]).exp().sum().backward()
+! the parts have no name
+w = torch.ones(2, 3, requires_grad=True)
+whole = w * 2
+for part in whole.chunk(2):
+    part.detach_()
+(w * whole).exp().sum().backward()
 ! the method is not written down
 w = torch.ones(2, 2, requires_grad=True)
 first, second = (w * 2).unbind()
@@ -121,6 +168,9 @@ getattr(first, "add_")(1)
         name = writes.written(source, node) if source is not None and node is not None else ""
         if source is None or node is None or not name:
             return
+        if calls.name_of(node) == "detach_":
+            yield from self._cut(source, node, name)
+            return
         loop = slices.loop_over(source, node, name)
         if loop is not None:
             arguments = source, loop, node, name
@@ -132,6 +182,28 @@ getattr(first, "add_")(1)
             yield from self._copies(source, node, name)
             yield from self._viewed(source, node, name)
         yield from self._rebound(source, node, name)
+
+    def _cut(self, source: Source, node: ast.AST, name: str) -> Iterator[Proposal]:
+        """What is only cut, by its own name; or all in the list that a loop goes through, before what the loop does."""
+        why = WHY_CUT.format(name=name)
+        statement = source.statement(node)
+        loops = [one for one in blocks.loops(source, node) if isinstance(one, ast.For)]
+        loop = next((one for one in loops if name in names.binds(one.target)), None)
+        if loop is None:
+            holder = source.tree if "." in name else source.function(node) or source.tree
+            used = {one for one in names.mentions(holder, name) if isinstance(one.ctx, ast.Load)}
+            if not used - {*ast.walk(statement)}:
+                raise Declined(f"nothing reads {name} after the cut")
+            yield self.propose(out_of_place(source, node), why, title="Rebind to what is without a graph")
+            return
+        listed = calls.path_of(loop.iter)
+        if calls.path_of(loop.target) != name or not listed or statement is not loop.body[0] or loop.orelse:
+            raise Declined("what the loop goes through is no list with a name, or more is done before the cut")
+        made = [f"{listed} = [{value_after(source, node)} for {name} in {listed}]"]
+        edits = replace_statement(source, loop, made)
+        if len(loop.body) > 1:
+            edits = [*insert_before(source, loop, made), *delete(source, statement)]
+        yield self.propose(edits, WHY_CUT.format(name=f"Each of {listed}"), title="Cut all in a list of their own")
 
     def _rebound(self, source: Source, node: ast.AST, name: str) -> Iterator[Proposal]:
         group = writes.neighbours(source, node)

@@ -21,6 +21,8 @@ _DATA: Any = torch._C.TensorBase.data.__get__
 WATCHES = (".register_hook", ".retain_grad")
 """What is done with the gradient of a tensor before there is one."""
 _SETTERS = ("requires_grad.__set__", "requires_grad_")
+CUT = ".detach_"
+"""What makes the very tensor one without a graph, and writes no values."""
 _CONVERSIONS = ("numpy", "__array__", "__deepcopy__")
 _OF_C = (BuiltinFunctionType, MethodDescriptorType, MethodWrapperType, WrapperDescriptorType)
 _NUMBERS = 2000
@@ -51,6 +53,8 @@ def refused(func: Any, args: Any, kwargs: Any) -> tuple[str, torch.Tensor | None
             return "inference_tensor", inference
         if name.endswith(_SETTERS) and first is not None:
             return _flag(first)
+        if name.endswith(CUT) and first is not None:
+            return ("view_modified" if first._is_view() else ""), first
         if name.endswith(WATCHES) and first is not None:
             return ("" if first.requires_grad else "hook_refused"), first
         if name.rsplit(".", 1)[-1] in _CONVERSIONS and first is not None:

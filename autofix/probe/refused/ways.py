@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -60,6 +61,19 @@ def _same_view(whole: torch.Tensor, target: torch.Tensor, base: torch.Tensor) ->
     if whole.stride() != base.stride():
         raise RuntimeError("the layout of a copy differs from that of the tensor written")
     return whole.as_strided(target.size(), target.stride(), target.storage_offset() - base.storage_offset())
+
+
+def cut(target: torch.Tensor) -> Callable[[], torch.Tensor] | None:
+    """Let a view be the same tensor, of the same memory, without a graph; None where torch cannot exchange tensors."""
+    exchange = getattr(torch._C, "_swap_tensor_impl", None)
+    if exchange is None or type(target) is not torch.Tensor:
+        return None
+
+    def again() -> torch.Tensor:
+        exchange(target, target.detach())
+        return target
+
+    return again
 
 
 def flag(target: torch.Tensor, wanted: bool) -> torch.Tensor:
