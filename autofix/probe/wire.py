@@ -477,6 +477,7 @@ class Origin:
     `legacy` and `static`: the forward of the function `name` whose instance was called, a method of it or a static one.
     Where what was switched off is on again when the failure comes: `used` is where something was made of it meanwhile,
     as a function sees it that has to do with both, and `again` where it was switched on.
+    `leaf`: what has lost its graph asks for a gradient of its own.
     """
 
     kind: str
@@ -485,6 +486,7 @@ class Origin:
     node: str = ""
     used: Stack = ()
     again: Stack = ()
+    leaf: bool = False
 
 
 @dataclass(frozen=True, slots=True)

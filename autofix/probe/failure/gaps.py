@@ -49,12 +49,18 @@ class Gaps:
         self._behind: dict[Record, set[int]] = {}
         """By how the graph was lost and where, the leaves behind what then had none."""
         self._times: dict[Record, int] = {}
+        self._of_leaves: set[Record] = set()
+        """How leaves lost a graph that ask for a gradient, and that something was made of."""
         self._seen: deque[_Gap] = deque(maxlen=_KEPT)
         self._read: dict[Raw, None] = {}
         """Where the gradient of a leaf was read that had none yet, the latest last."""
 
-    def flows(self, lost: Iterable[Record], given: Iterable[torch.Tensor], results: Iterable[torch.Tensor]) -> None:
-        """Something is made of tensors: `lost` is what those have lost that have no graph."""
+    def flows(
+        self, lost: Iterable[Record], of_leaves: Iterable[Record], given: Iterable[torch.Tensor],
+        results: Iterable[torch.Tensor],
+    ) -> None:  # fmt: skip
+        """Something is made of tensors: `lost` is what those have lost that have no graph, `of_leaves` some of it."""
+        self._of_leaves.update(of_leaves)
         within = (record for one in given for record in self._within.of(one) or ())
         if records := tuple(dict.fromkeys((*lost, *within)))[:_MOST]:
             for tensor in (one for one in results if one.requires_grad):
@@ -123,4 +129,5 @@ class Gaps:
         return self._told(self._lost(inputs, outputs))
 
     def _told(self, records: Iterable[Record]) -> tuple[wire.Origin, ...]:
-        return tuple(dict.fromkeys(wire.Origin(one.kind, self._frames.resolve(one.raw)) for one in records))
+        resolve, leaves = self._frames.resolve, self._of_leaves
+        return tuple(dict.fromkeys(wire.Origin(one.kind, resolve(one.raw), leaf=one in leaves) for one in records))

@@ -123,8 +123,9 @@ class Origins(TorchFunctionMode, Listener):
         if derivative:
             self.gaps.gave(args, result)
         elif len(out) < len(results):
-            lost = (record for t in given for record in self._lost.of(t) or () if record.kind != DISCRETE)
-            self.gaps.flows(lost, given, results)
+            lost = [(t, one) for t in given for one in self._lost.of(t) or () if one.kind != DISCRETE]
+            of_leaves = (one for t, one in lost if t.requires_grad)
+            self.gaps.flows((one for _, one in lost), of_leaves, given, results)
         if not out and last not in _NUMBERS and last not in _ARRAYS:
             return
         if derivative and kwargs.get("create_graph"):

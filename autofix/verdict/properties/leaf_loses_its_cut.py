@@ -3,8 +3,9 @@
 ## What it finds
 
 A derivative fails, because its loss does not depend on what it is taken by (`grad(loss, weights)`). The code cuts a
-value out of that graph, and makes a leaf of it in the same expression: `weights.detach().requires_grad_()`. The loss
-depends on this leaf. The edit takes the cut away. This is not said where a value is cut and no leaf is made of it.
+value out of that graph, and makes a leaf of it: `weights.detach().requires_grad_()`, in one expression or in several
+statements. The loss depends on this leaf. The edit takes the cut away. This is not said where a value is cut and no
+leaf is made of it.
 
 ## Why it matters
 
@@ -15,11 +16,11 @@ cut kept it from.
 
 from __future__ import annotations
 
-import ast
+from pathlib import Path
 
 from autofix.core.model import Finding
 from autofix.experiments.requests import changed_lines
-from autofix.syntax.sources import Sources
+from autofix.probe import wire
 from autofix.verdict.evidence import Evidence
 from autofix.verdict.property import Example, Property
 
@@ -37,6 +38,28 @@ for _ in range(4):
     optimizer.step()
 """
 UNCUT = (".detach().requires_grad_()", "")
+TRAINER = """\
+class Adapted:
+    def __init__(self, w):
+        self.now = w
+
+    def move(self, by):
+        fast = self.now.data - by
+        fast.requires_grad = True
+        self.now = fast
+
+
+w = nn.Parameter(torch.randn(3))
+optimizer = torch.optim.SGD([w], lr=0.1)
+for _ in range(4):
+    x, inner = torch.randn(6, 3), Adapted(w)
+    for _ in range(2):
+        grad = torch.autograd.grad(((x * inner.now).sum(1) - 1).square().mean(), w)[0]
+        inner.move(0.1 * grad)
+    w.grad = torch.autograd.grad((x * inner.now).sum(1).square().mean(), inner.now)[0]
+    optimizer.step()
+"""
+KEPT = ("self.now.data - by\n        fast.requires_grad = True\n", "self.now - by\n")
 BY_LEAF = ("grad(inner, w)", "grad(inner, now)")
 PENALTY = """\
 a, b = nn.Linear(3, 4), nn.Linear(4, 1)
@@ -54,18 +77,18 @@ class LeafLosesItsCut(Property):
     name = "leaf-loses-its-cut"
     runs = ("trace",)
     sentence = "the code makes a leaf here, and the edit a result: what fails may be meant as a derivative by this leaf"
-    raises = (Example(ADAPTED, *UNCUT),)
+    raises = (Example(ADAPTED, *UNCUT), Example(TRAINER, *KEPT))
     silent = (Example(ADAPTED, *BY_LEAF), Example(PENALTY, ".tanh().detach()", ".tanh()"))
 
     def find(self, evidence: Evidence) -> Finding | None:
         if evidence.failure.kind != "unused_input":
             return None
-        sources = Sources.of(evidence.case.pool.target)
-        for origin in evidence.trace.origins:
-            for frame, source, node in sources.located(origin.stack[:1]):
-                whole = source.parent(node)
-                flagged = isinstance(whole, ast.Attribute) and whole.attr in ("requires_grad_", "requires_grad")
-                new = evidence.files.get(source.path)
-                if flagged and new is not None and frame.line in changed_lines(new, source.data):
-                    return self.found((frame,))
-        return None
+        made = (one.stack[0] for one in evidence.trace.origins if one.leaf and one.stack)
+        return next((self.found((place,)) for place in made if _is_touched(evidence, place)), None)
+
+
+def _is_touched(evidence: Evidence, place: wire.Frame) -> bool:
+    """Whether the edit changes the line of a place."""
+    path = Path(place.file)
+    new = evidence.files.get(path)
+    return new is not None and place.line in changed_lines(new, evidence.case.pool.target.read(path))
