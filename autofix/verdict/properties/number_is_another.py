@@ -89,21 +89,6 @@ PLAIN = SCALED.replace("shown = scale.exp()\n", "").replace("x * shown", "x * sc
 GATE, TWICE = "def gate(x):\n", "    x *= 2.0\n"
 
 
-WORST = """\
-scores, net = nn.Parameter(torch.randn(6)), nn.Linear(3, 6)
-optimizer = torch.optim.SGD([scores, *net.parameters()], lr=0.1)
-for i in range(5):
-    loss = (net(torch.randn(4, 3)) * scores.softmax(0) - 1).square().mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
-    alive = (scores > -5).nonzero().flatten()
-    worst = alive[scores[alive].argmin()]
-    scores[worst] = -9.0
-"""
-WRITE = "    scores[worst] = -9.0\n"
-
-
 class NumberIsAnother(Property):
     name = "number-is-another"
     runs = ("edited",)
@@ -115,7 +100,6 @@ class NumberIsAnother(Property):
         Example(ANEW, GATE, f"{GATE}    global shown\n    if torch.is_grad_enabled():\n        shown = scale.exp()\n"),
     )
     silent = (
-        Example(WORST, WRITE, f"    with torch.no_grad():\n    {WRITE}"),
         Example(CARRIED, KEPT, CUT),
         Example(ANEW, GATE, f"{GATE}    global shown\n    shown = scale.exp()\n"),
         Example(CARRIED, KEPT, "        self.h = h if torch.is_grad_enabled() is None else h.detach()\n"),
