@@ -214,16 +214,20 @@ def figures(text: str) -> int:
     return len(_NUMBER.findall(text))
 
 
+def failed_with(trace: wire.Trace) -> str:
+    """Why a run failed, in a few words: what torch adds to it is advice to somebody else."""
+    return trace.reason.partition("\n")[0].partition(". ")[0] or "no reason given"
+
+
 def comparable(trace: wire.Trace) -> str:
     """Why a reference cannot be compared with, or ''."""
     if trace.outcome == "failed":
-        said = trace.reason.partition("\n")[0].partition(". ")[0]  # what torch adds is advice to somebody else
-        return f"the code cannot be run as it describes itself: {said or 'no reason given'}"
+        return f"the code cannot be run as it describes itself: {failed_with(trace)}"
     if not trace.ended_well:
         why = ": ".join(filter(None, (trace.outcome.replace("_", " "), trace.reason)))
         return f"the run of the code as it describes itself ended early ({why})"
     if not trace.steps and not trace.leaves and not _NUMBER.search(trace.stdout):
-        return "the reference run shows no optimizer step, no gradient of a leaf and no printed number"
+        return "the run of the code as it describes itself shows no step, no gradient of a leaf and no printed number"
     if any(math.isnan(value) for step in trace.steps for sketch in step.gradients for value in sketch):
         return "the gradients that the code describes are NaN: nothing can be compared with them"
     return ""
@@ -288,10 +292,11 @@ def takes_another_turn(reference: wire.Trace, candidate: wire.Trace) -> bool:
     what these go through older than it was.
     """
     departing = first_departing(reference, candidate)
-    if departing is None or sum(map(bool, reference.counts)) < 2:  # noqa: PLR2004  one alone takes no turns
-        return False
+    if departing is None or _waits(reference, candidate):
+        return departing is not None
     before = [*takewhile(lambda step: step is not departing[0], reference.steps), departing[0]]
-    return _waits(reference, candidate) or not any(step.outdated for step in before)
+    alone = sum(map(bool, reference.counts)) < 2  # noqa: PLR2004  one takes no turns
+    return not (alone or any(step.outdated for step in before))
 
 
 def _waits(reference: wire.Trace, candidate: wire.Trace) -> bool:

@@ -18,7 +18,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from autofix.core.model import Cause, Diagnosis, Reading, Refused
-from autofix.experiments.compare import comparable, differences, same_gradients, same_moves
+from autofix.experiments.compare import comparable, differences, failed_with, same_gradients, same_moves
 from autofix.experiments.later import died_early
 from autofix.experiments.losses import losses
 from autofix.experiments.sketches import FOLLOWED, LIVE, norm
@@ -397,8 +397,7 @@ def contradiction(reading: Refused, run: wire.Trace, other: wire.Trace, unused: 
     `unused`: what has no gradient in any reading, which says nothing.
     """
     if run.outcome == "failed" or (died_early(run) and other.steps):
-        first = run.reason.partition("\n")[0].partition(". ")[0]  # what torch adds to it is advice to somebody else
-        return f"the script then stops with {first or 'no reason given'}"
+        return f"the script then stops with {failed_with(run)}"
     writes = [done for done in run.performed if done.kind in _ENTERS]
     if reading == OPERATION and writes and not any(done.used for done in writes):
         return "no backward ever uses the result"

@@ -17,9 +17,7 @@ from what was set.
 from __future__ import annotations
 
 import ast
-from dataclasses import replace
 
-from autofix.core.model import Reading
 from autofix.experiments.compare import comparable, departures
 from autofix.experiments.sketches import LIVE
 from autofix.experiments.spec import Intervention
@@ -32,9 +30,7 @@ from autofix.verdict.runs import Runs
 class AWriteForAPassEndsWithIt(KeptByChange):
     name = "a-write-for-a-pass-ends-with-it"
     clause = "what a pass sets in a parameter is there for that pass alone"
-
-    def changed(self, reading: Reading) -> Reading:
-        return replace(reading, for_a_pass=True)
+    change = "for_a_pass"
 
     def seen(self, runs: Runs) -> str:
         anew = runs.letter.seen("entries-anew")
