@@ -4,7 +4,7 @@
 Forgets what the pass before left (`model.state = None` at the begin of the loop, `del word` behind the step), where the
 code takes a start that stands ready if it finds nothing. So each pass begins with it, and not the first one alone.
 Where another loop or function, such as an evaluation, gives a state its start before it calls the module, each pass
-does the same.
+does the same. Where a method puts back one part of a state alone, it puts back the other one, too.
 
 ## Why autograd fails
 The next pass goes on from what the one before left, and runs into its graph, which is freed. Where that graph is cut, a
@@ -25,6 +25,7 @@ from autofix.syntax.edits import begun
 
 WHY = "{path} holds nothing when the next pass begins, so that it takes {start} as the first one does."
 WHY_ELSEWHERE = "Each pass begins with {start}, as line {line} of {file} begins before it calls the same module."
+WHY_WHOLE = "{path} begins with {start} where line {line} puts {beside} back to its start, which is made with it."
 
 
 class StateNeverReset(Rule):
@@ -154,6 +155,103 @@ for x in torch.randn(4, 5, 4):
 +    model.reset()
     train: model(x).pow(2).mean()
 evaluate(model)
+! unsafe: a method that each pass calls puts back one part of the state, and leaves the other
+class Reader(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.cell = torch.nn.LSTMCell(3, 4)
+        self.hidden, self.memory = torch.zeros(1, 4), torch.zeros(1, 4)
+
+    def begin(self):
+        self.hidden = torch.zeros(1, 4)
++        self.memory = torch.zeros_like(self.memory)
+
+    def forward(self, x):
+        self.hidden, self.memory = self.cell(x, (self.hidden, self.memory))
+        return self.hidden
+
+
+reader = Reader()
+opt = torch.optim.SGD(reader.parameters(), lr=0.1)
+for _ in range(5):
+    reader.begin()
+    for _ in range(3):
+        out = reader(torch.randn(1, 3))
+    train: (out - 1).pow(2).mean()
+! unsafe: two parts are left, one of them a buffer with a start of its own
+class Sender(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.cell, self.encode = torch.nn.GRUCell(3, 4), torch.nn.Linear(4, 4)
+        self.hidden = torch.zeros(1, 4)
+        self.sent = torch.zeros(1, 4)
+        self.register_buffer("mean", torch.full((1, 4), 0.5))
+
+    def init_hidden(self):
+        self.hidden = torch.zeros(1, 4)
++        self.sent = torch.zeros_like(self.sent)
++        self.mean = torch.full((1, 4), 0.5)
+
+    def forward(self, x):
+        self.hidden = self.cell(x + self.sent.sum(), self.hidden + self.mean)
+        message = self.encode(self.hidden).tanh()
+        self.sent = torch.where((message - self.sent).abs() > 0.1, message, self.sent)
+        self.mean = 0.9 * self.mean + 0.1 * self.hidden
+        return self.sent + self.mean
+
+
+sender = Sender()
+opt = torch.optim.SGD(sender.parameters(), lr=0.1)
+for _ in range(5):
+    sender.init_hidden()
+    for _ in range(3):
+        out = sender(torch.randn(1, 3))
+    train: (out - 1).pow(2).mean()
+! the start of the part that is left was drawn
+class Reader(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.cell = torch.nn.LSTMCell(3, 4)
+        self.hidden, self.memory = torch.zeros(1, 4), torch.randn(1, 4)
+
+    def begin(self):
+        self.hidden = torch.zeros(1, 4)
+
+    def forward(self, x):
+        self.hidden, self.memory = self.cell(x, (self.hidden, self.memory))
+        return self.hidden
+
+
+reader = Reader()
+opt = torch.optim.SGD(reader.parameters(), lr=0.1)
+for _ in range(5):
+    reader.begin()
+    for _ in range(3):
+        out = reader(torch.randn(1, 3))
+    train: (out - 1).pow(2).mean()
+! the method is called now and then alone, so that both parts are carried on purpose
+class Reader(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.cell = torch.nn.LSTMCell(3, 4)
+        self.hidden, self.memory = torch.zeros(1, 4), torch.zeros(1, 4)
+
+    def begin(self):
+        self.hidden = torch.zeros(1, 4)
+
+    def forward(self, x):
+        self.hidden, self.memory = self.cell(x, (self.hidden, self.memory))
+        return self.hidden
+
+
+reader = Reader()
+opt = torch.optim.SGD(reader.parameters(), lr=0.1)
+for _ in range(5):
+    if _ % 4 == 0:
+        reader.begin()
+    for _ in range(3):
+        out = reader(torch.randn(1, 3))
+    train: (out - 1).pow(2).mean()
 ! an evaluation hands the state on from its start, as training does
 cell, head = torch.nn.GRUCell(2, 4), torch.nn.Linear(4, 1)
 opt = torch.optim.SGD([*cell.parameters(), *head.parameters()], lr=0.1)
@@ -210,5 +308,5 @@ for _ in range(5):
         """For each variable that has a start: behind the step that follows the failing backward."""
         for one in begun(diagnosis.trace.crossings, diagnosis.failure.stack, sources):
             where = {"line": one.place.line, "file": Path(one.place.file).name}
-            why = WHY_ELSEWHERE if one.elsewhere else WHY
-            yield self.propose(one.steps, why.format(path=one.path, start=one.start, **where))
+            why = WHY_WHOLE if one.beside else WHY_ELSEWHERE if one.elsewhere else WHY
+            yield self.propose(one.steps, why.format(path=one.path, start=one.start, beside=one.beside, **where))

@@ -7,10 +7,12 @@ import itertools
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 
 from autofix.probe.wire import Carrier, Crossing, Frame
 from autofix.syntax import blocks, calls, names
 from autofix.syntax.edits.begun_elsewhere import begun_elsewhere
+from autofix.syntax.edits.resets import left_as_it_is
 from autofix.syntax.edits.statements import insert_after, insert_before
 from autofix.syntax.edits.steps import Step
 from autofix.syntax.source import Source
@@ -26,7 +28,8 @@ class Begun:
     """Where a pass could forget what it left, so that the next one begins with its start.
 
     `path` is what the pass leaves, `start` what stands ready to begin with, `place` where one of the two is chosen,
-    or `elsewhere`: where another loop begins each of its turns so.
+    or `elsewhere`: where another loop begins each of its turns so. `beside`: what a method puts back already, which is
+    to put back this, too, at `place`.
     """
 
     source: Source
@@ -35,6 +38,7 @@ class Begun:
     start: str
     place: Frame
     elsewhere: bool = False
+    beside: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +69,30 @@ def begun(crossings: Iterable[Crossing], failed: Sequence[Frame], sources: Sourc
                 place = Frame.around(carrier.file, choice.node.test, choice.function)
                 yield Begun(at, steps, path, start, place)
     yield from _as_elsewhere(crossings, failed, sources)
+    yield from _in_whole(crossings, failed, sources)
+
+
+def _in_whole(crossings: Iterable[Crossing], failed: Sequence[Frame], sources: Sources) -> Iterator[Begun]:
+    """In a method that each pass calls, and that puts back a part of the state: what it leaves as it is, too."""
+    carriers = dict.fromkeys(carrier for one in crossings for carrier in one.carriers if carrier.kind == "tensor")
+    taken = {(carrier.file, carrier.path) for one in crossings if one.by == "failing" for carrier in one.carriers}
+    first = sources.source(failed[-1].file) if failed else None
+    callers = list(sources.imported_by(first)) if first is not None else []
+    found: dict[ast.FunctionDef, list[tuple[int, Source, str, str, ast.stmt, str]]] = {}
+    for one in carriers:
+        if (source := sources.source(one.file)) is None:
+            continue
+        for left in left_as_it_is(sources, source, one.path, callers):
+            other = f"{one.path.partition('.')[0]}.{left.other}"
+            # What the failing pass took from an earlier one, too, is not put back in each pass.
+            if (one.file, other) not in taken and (whole := left.whole(source, one.path)) is not None:
+                found.setdefault(left.method, []).append((left.value.lineno, source, one.path, other, *whole))
+    for method, parts in found.items():
+        parts.sort(key=itemgetter(0))
+        _, source, path, other, statement, start = parts[0]
+        lines = dict.fromkeys(f"{kept} = {value}" for _, _, kept, _, _, value in parts)
+        place = Frame.around(str(source.path), statement, method.name)
+        yield Begun(source, insert_after(source, statement, list(lines)), path, start, place, beside=other)
 
 
 def _as_elsewhere(crossings: Iterable[Crossing], failed: Sequence[Frame], sources: Sources) -> Iterator[Begun]:

@@ -33,6 +33,7 @@ def asked(runs: Runs) -> Question | None:
     )
     text = f"Does each pass begin anew with `{begun.start}`, or go on from `{begun.path}` of the pass before?"
     about = "state-begins-anew-elsewhere" if begun.elsewhere else "start-is-read-once"
+    about = "state-is-reset-in-part" if begun.beside else about
     return Question(about, text, (begun.place,), answers)
 
 

@@ -128,6 +128,7 @@ class StartIsReadOnce(Property):
         if (
             begun is None
             or begun.elsewhere
+            or begun.beside
             or not found.effect.keeps_gradients
             or (found.reading is not None and found.reading.begun)
         ):

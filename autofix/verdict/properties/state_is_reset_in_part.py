@@ -18,10 +18,10 @@ from __future__ import annotations
 
 from autofix.core.model import Finding
 from autofix.probe import wire
+from autofix.syntax.edits.resets import left_as_it_is
 from autofix.syntax.sources import Sources
 from autofix.verdict.evidence import Evidence
 from autofix.verdict.property import Example, Property
-from autofix.verdict.resets import left_as_it_is
 
 SWING = """\
 class Swing:
@@ -138,7 +138,8 @@ class StateIsResetInPart(Property):
         for one in dict.fromkeys(carriers):
             if (source := sources.source(one.file)) is None:
                 continue
-            for kept, method, other in left_as_it_is(sources, source, one.path, callers):
-                place = wire.Frame(one.file, kept.lineno, 0, kept.lineno, 0, one.function)
-                return self.found((place,), kept=one.path, other=other, method=method)
+            for left in left_as_it_is(sources, source, one.path, callers):
+                place = wire.Frame(one.file, left.value.lineno, 0, left.value.lineno, 0, one.function)
+                other = f"{one.path.partition('.')[0]}.{left.other}"
+                return self.found((place,), kept=one.path, other=other, method=left.method.name)
         return None

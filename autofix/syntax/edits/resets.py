@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
+from autofix.syntax import calls, names, vocabulary
 from autofix.syntax.source import Source
 from autofix.syntax.sources import Sources
 
@@ -16,13 +18,50 @@ _STARTS = frozenset({"clone", "detach", "copy", "expand", "repeat", "to", "float
 """Methods of tensors that give a start; others may give anything, as an environment does."""
 
 
-def left_as_it_is(
-    sources: Sources, source: Source, path: str, callers: Iterable[Source]
-) -> Iterator[tuple[ast.expr, str, str]]:
-    """Where an attribute (`self.speed`) gets a new value that is made of one that a method puts back to its start.
+@dataclass(frozen=True, slots=True)
+class InPart:
+    """A method that puts `other` of its object back to its start, and leaves an attribute that is made of it.
 
-    With the name of that method, which one of `callers` calls, and the other attribute. That one is made of this in its
-    turn, or what the method returns is.
+    `value` is what that one becomes elsewhere, `made` the method that makes the object.
+    """
+
+    method: ast.FunctionDef
+    other: str
+    value: ast.expr
+    made: ast.FunctionDef | None
+
+    def whole(self, source: Source, path: str) -> tuple[ast.stmt, str] | None:
+        """The statement that puts the other one back, and the start that is to be given to `path` behind it.
+
+        That is the one which the object was made with, as far as the method knows what it is made of.
+        """
+        if self.made is None or {one.args.args[0].arg for one in (self.method, self.made)} != {path.partition(".")[0]}:
+            return None
+        kept = path.partition(".")[2]
+        values = [value for name, value in _given(self.made) if name == kept]
+        placed = [
+            node
+            for node in ast.walk(self.method)
+            if isinstance(node, ast.stmt) and self.other in {name for name, _ in _bound(self.method, node)}
+        ]
+        if len(placed) != 1 or len(values) != 1:
+            return None
+        (place,), (value,), given = placed, values, calls.parameters(self.method)
+        read = {name.partition(".")[0] for name in names.reads(value)}
+        called = (one for one in calls.within(self.made) if _own(self.made, one.func) == self.method.name)
+        early = any(one.lineno < value.lineno for one in called)
+        filled = isinstance(value, ast.Call) and not value.keywords and calls.known(source, value.func, ("torch",))
+        if filled in ("zeros", "ones") and not early and not read & {*given[1:]}:
+            return place, f"torch.{filled}_like({path})"
+        known = source.imported | source.definitions.keys() | names.bound_by(source.tree.body) | {*given}
+        drawn = any(vocabulary.draws(calls.name_of(one)) for one in calls.within(value))
+        return None if drawn or path in names.reads(value) or not read <= known else (place, ast.unparse(value))
+
+
+def left_as_it_is(sources: Sources, source: Source, path: str, callers: Iterable[Source]) -> Iterator[InPart]:
+    """The methods that leave an attribute (`self.speed`) as it is, and that one of `callers` calls.
+
+    Each puts back another one, which is made of this in its turn, or what is returned beside is.
     """
     for kind in (node for node in source.walk() if isinstance(node, ast.ClassDef)):
         methods = {one.name: one for one in kind.body if isinstance(one, ast.FunctionDef) and one.args.args}
@@ -41,19 +80,39 @@ def left_as_it_is(
                 back = [name for name, value in _values(reset) if name in tied and _is_a_start(sources, source, value)]
                 left = reset is not method and kept not in _set(reset) and not _calls(reset) & methods.keys()
                 if back and left and any(_is_called(one, methods.get("__init__"), reset.name) for one in callers):
-                    yield next(value for name, value in values if name == kept), reset.name, f"{own}.{back[0]}"
+                    value = next(value for name, value in values if name == kept)
+                    yield InPart(reset, back[0], value, methods.get("__init__"))
 
 
 def _values(method: ast.FunctionDef) -> list[tuple[str, ast.expr]]:
     """The attributes of its object that a method binds, each with the new value, or with the tuple that it is of."""
+    return [found for node in ast.walk(method) for found in _bound(method, node)]
+
+
+def _bound(method: ast.FunctionDef, node: ast.AST) -> list[tuple[str, ast.expr]]:
+    """The attributes of its object that a statement of a method binds, each with what `_values` gives for it."""
+    if not isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)) or node.value is None:
+        return []
     return [
         (name, node.value)
-        for node in ast.walk(method)
-        if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)) and node.value is not None
         for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
         for one in (target.elts if isinstance(target, ast.Tuple) else [target])
         if (name := _own(method, one))
     ]
+
+
+def _given(made: ast.FunctionDef) -> Iterator[tuple[str, ast.expr]]:
+    """The attributes that an object is made with, buffers too, each with its value; none of what is unpacked."""
+    for node in ast.walk(made):
+        match node:
+            case ast.Assign(targets=[ast.Tuple(parts)], value=ast.Tuple(values)) if len(parts) == len(values):
+                yield from ((_own(made, one), value) for one, value in zip(parts, values, strict=True))
+            case ast.Assign(targets=targets, value=value):
+                yield from ((_own(made, one), value) for one in targets)
+            case ast.AnnAssign(target=target, value=ast.expr() as value):
+                yield _own(made, target), value
+            case ast.Call(ast.Attribute(attr="register_buffer") as told, [ast.Constant(str(name)), value, *_]):
+                yield (name, value) if _own(made, told) else ("", value)
 
 
 def _set(method: ast.FunctionDef) -> set[str]:
