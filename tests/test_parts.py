@@ -143,8 +143,9 @@ def passed(x, w, sched):
         ("        sched.step()\n", "        show(x)\n"),
         ("        part = part - z\n", "        with torch.no_grad():\n            part -= z\n"),
         ("    return z\n", "    try:\n        return z\n    except ValueError:\n        return x\n"),
+        ("    w.mul_(0.5)\n    return w\n", "    with w.mul_(0.5):\n        return w\n"),
     ],
-    ids=["decorator gone", "decorator added", "block opened", "block of one", "changed in a new block", "try"],
+    ids=["decorator gone", "decorator added", "block opened", "block of one", "changed in a new block", "try", "head"],
 )
 def test_a_part_is_left_out_such_that_the_rest_parses(old: str, new: str) -> None:
     assert WITHOUT.count(old) == 1

@@ -34,7 +34,10 @@ class Texts:
         changes: list[Change] = []
         if mine and other and mine.exact[0] == other.exact[0] and self._stands_for(mine, other):
             by = other.node.col_offset - mine.node.col_offset
-            changes.append((other.start, other.stop, shifted(self._before[mine.start : mine.stop], by, self._after)))
+            lines = shifted(self._before[mine.start : mine.stop], by, self._after)
+            # What is inside a new block stays behind a statement that has none.
+            end, inside = left_out(other, self._after)[1:] if mine.stop == mine.end else (other.stop, [])
+            changes.append((other.start, end, [*lines, *inside]))
         else:
             changes += [self._put_back(mine, back)] if mine else []
             changes += [left_out(other, self._after)] if other else []
