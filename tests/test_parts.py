@@ -435,6 +435,7 @@ def test_what_only_follows_a_new_name_is_no_part(name: str, more: str, expected:
 def test_how_long_a_graph_is_kept_has_no_part_of_its_own() -> None:
     after = BEFORE.replace("total.backward()", "total.backward(retain_graph=epoch + 1 < 5000)")
     assert parts({PATH: BEFORE.encode()}, {PATH: after.encode()}) == []
+    assert taken(("            total.backward()", "            loss.backward(allow_unused=True)")) == []
     other = after.replace("retain_graph=", "gradient=")
     assert parts({PATH: BEFORE.encode()}, {PATH: other.encode()})
 

@@ -9,7 +9,8 @@ from typing import Any
 from . import graph
 from .taps import Call, Taps
 
-_NO_SHAPE = ("Clone", "Detach", "Select", "Unbind", "Split", "Slice")
+_OVERWRITES = "CopyBackwards"
+_NO_SHAPE = ("Clone", "Detach", "Select", "Unbind", "Split", "Slice", f"torch::autograd::{_OVERWRITES}")
 _RESHAPES = ("View", "ReshapeAlias", "UnsafeView")
 """One operation, which torch makes of a call as modes are on or off."""
 
@@ -40,7 +41,13 @@ class Shapes:
         for node in graph.children_first(call.roots):
             variable, name = graph.leaf(node), node.name()
             name = _RESHAPES[0] if name.startswith(_RESHAPES) else name
-            below = [led for child in graph.children(node) if (led := forms.get(child))]
+            children = graph.children(node)
+            if name.endswith(_OVERWRITES):  # what was there before gets zeros
+                children = [child for child, _ in node.next_functions[1:] if child is not None]
+            below = [led for child in children if (led := forms.get(child))]
+            if len(below) == 1 and name.startswith(_NO_SHAPE):
+                forms[node] = below[0]
+                continue
             own: dict[int, tuple[Any, ...]]
             if variable is not None and inputs and id(variable) not in inputs:
                 own = {}

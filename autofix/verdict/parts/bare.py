@@ -15,7 +15,7 @@ _GRAPH_CALLS = {"detach", "detach_", "item", "requires_grad_", "retain_grad"}
 _KINDS = {"is_tensor", "isinstance", "hasattr"}
 """What asks for the kind of a value: `x.detach() if torch.is_tensor(x) else x` is x."""
 _OPERATORS = {"add": ast.Add(), "sub": ast.Sub(), "mul": ast.Mult(), "div": ast.Div(), "pow": ast.Pow()}
-GRAPH_WORDS = {"retain_graph", "create_graph", "requires_grad", "inplace"}
+GRAPH_WORDS = {"retain_graph", "create_graph", "allow_unused", "requires_grad", "inplace"}
 """What a call is told that changes only what autograd records."""
 
 

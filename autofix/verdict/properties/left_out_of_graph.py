@@ -126,10 +126,21 @@ for step in range(6):
     train: loss
 """
 REST = "h = h * 0.0"
+WORKED = """\
+net, weights = nn.Linear(3, 3), nn.Parameter(torch.ones(3))
+optimizer = torch.optim.SGD([*net.parameters(), weights], lr=0.1)
+for _ in range(4):
+    x = torch.randn(6, 3)
+    work, total = torch.empty_like(x), 0
+    for scale in range(3):
+        work.copy_(net(scale * x).tanh())
+        total = total + weights[scale] * work.square()
+    train: (total - 1).square().mean()
+"""
 _INDIFFERENT = (
     *("Add", "Sub", "Sum", "View", "Reshape", "UnsafeView", "Alias", "AsStrided", "ToCopy"),
     *("Squeeze", "Unsqueeze", "Expand", "Transpose", "Permute", "TBackward"),
-    *("Clone", "torch::autograd::CopyBackwards", "BackwardHookFunction"),
+    "BackwardHookFunction",
 )
 """Operations that hand a gradient on as it is, whatever values they have."""
 
@@ -162,6 +173,7 @@ class LeftOutOfGraph(Property):
         Example(RESTED, REST, "h = h.detach() * 0.0"),
         Example(RESTED.replace(REST, "h.zero_()"), "h.zero_()", "h.zero_().detach_()"),
         Example(STATED, KEEP, "self.h = new"),
+        Example(WORKED, "work.copy_(net(scale * x).tanh())", "work = net(scale * x).tanh()"),
         Example(SHIFTED, "hidden += 0.5", "hidden.data += 0.5"),
         Example(WARMING, "score * float", "critic(made).mean() * float"),
         Example(THAWED.replace("FROZEN", "body.requires_grad_(False)"), *KEPT),
