@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import itertools
 from collections.abc import Iterable, Iterator
 from types import BuiltinFunctionType, MethodDescriptorType, MethodWrapperType, WrapperDescriptorType
 from typing import Any
@@ -16,8 +17,8 @@ from . import graph
 DERIVATIVE = "torch.autograd.grad"
 """The function that gives derivatives, with a graph of their own only where it is asked for."""
 GRADIENT = "torch.Tensor.grad.__get__"
-_DATA: Any = torch._C.TensorBase.data.__get__
-"""Torch does not find its name while somebody listens to `.data`."""
+_HEARD = ("data", "grad")
+"""Attributes whose names torch does not find while somebody listens to them."""
 WATCHES = (".register_hook", ".retain_grad")
 """What is done with the gradient of a tensor before there is one."""
 _SETTERS = ("requires_grad.__set__", "requires_grad_")
@@ -33,7 +34,10 @@ _NO_WRITE = ("requires_grad_", "retain_grad_")
 @functools.lru_cache(maxsize=1024)
 def name_of(func: Any) -> str:
     """The public name of a torch function, such as `torch.Tensor.add_`; torch itself takes long to find it."""
-    named = "torch.Tensor.data.__get__" if func in (_DATA, torch.Tensor.data.__get__) else resolve_name(func)
+    for attribute, way in itertools.product(_HEARD, ("__get__", "__set__")):
+        if func in [getattr(getattr(kind, attribute), way) for kind in (torch.Tensor, torch._C.TensorBase)]:
+            return f"torch.Tensor.{attribute}.{way}"
+    named = resolve_name(func)
     return named or f"{getattr(func, '__module__', '') or 'torch'}.{getattr(func, '__name__', '')}"
 
 

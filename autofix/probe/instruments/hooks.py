@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 
-from .. import wire
+from .. import HERE, wire
 from ..engine import graph
 from ..engine.names import Names
 from ..engine.remembered import Remembered
@@ -23,6 +23,7 @@ from .witness import Witness
 
 _DUE = ("_forward_pre_hooks", "_forward_hooks", "_backward_pre_hooks", "_backward_hooks")
 _KEEPS = "retain_grad"
+_GRADIENT: Any = torch._C.TensorBase.grad
 _SKETCHED = 12
 """Steps before which the gradients are looked at."""
 
@@ -46,7 +47,8 @@ class Hooks(Listener):
     """Counts, between steps, the calls of modules that have hooks, and sums up what hooks of tensors are given.
 
     Hooks of one function are counted together: an edit may make them at another place. All gradients that are kept,
-    of results (`retain_grad`) and of leaves that nobody steps, are summed up: an edit may make one of the other.
+    of results (`retain_grad`) and of leaves that nobody steps, are summed up as far as they had come when they were
+    read: an edit may make one of the other, keep more of them, or send them more behind that.
     """
 
     def __init__(self, frames: Frames, taps: Taps, names: Names, witness: Witness) -> None:
@@ -60,11 +62,10 @@ class Hooks(Listener):
         self._inputs = Remembered[int]()
         """The leaves that no optimizer owns and that are looked at."""
         self._of_inputs: Raw = ()
-        self._kept = _Due()
         self._unread = Remembered[_Due]()
-        """What a reference makes a leaf or keeps the gradient of: nobody tells which of it the program will read."""
-        self._read: list[_Due] = []
-        """Of those that it has read, what they are given."""
+        """What came to each gradient that is kept since it was read, by `.grad`."""
+        self._read: list[list[tuple[float, ...]]] = []
+        """What had come to one when it was read."""
         self.cut_before: Callable[[], int] = lambda: -1
         """The age before which this run sends no gradient on: what is older has none that its hooks might get."""
         self._evaluated = weakref.WeakKeyDictionary[torch.nn.Module, tuple[Raw, list[int]]]()
@@ -94,23 +95,40 @@ class Hooks(Listener):
             plain(tensor)
             if self._counting or known or not tensor.requires_grad:
                 return
-            age, due = _age(tensor), self._unread.of(tensor)
-            if due is None and self._frames.owns(code):
-                self._keeper, due = self._keeper or code, self._kept
-            if due is not None:
-                self._hooked(tensor, lambda sent: None if self._is_cut(age) else self._add_up(due, sent))
+            if self._frames.owns(code):
+                self._keeper = self._keeper or code
+                self.made(tensor)
+            if tensor in self._unread:
+                self._keeps(tensor, _age(tensor))
 
         torch.Tensor.retain_grad = retain_grad
 
-    def made(self, tensor: torch.Tensor) -> None:
-        """A reference gives a tensor a gradient of its own, which counts if the program reads it."""
-        self._unread.keep(tensor, _Due())
+    def _keeps(self, tensor: torch.Tensor, age: int) -> None:
+        held = weakref.ref(tensor)
 
-    def read(self, tensor: torch.Tensor) -> None:
-        """The program reads a gradient: what has come to it counts from the start."""
+        def sent(gradient: torch.Tensor) -> None:
+            if (one := held()) is not None and not self._is_cut(age):
+                self._comes_to(one, gradient)
+
+        self._hooked(tensor, sent)
+
+    def made(self, tensor: torch.Tensor) -> None:
+        """A tensor keeps a gradient of its own now, which counts if the program reads it."""
+        if tensor not in self._unread:
+            self._unread.keep(tensor, _Due())
+        if not isinstance(torch.Tensor.grad, property):
+            torch.Tensor.grad = property(self._asked, _GRADIENT.__set__, _GRADIENT.__delete__)
+
+    def _asked(self, tensor: torch.Tensor) -> torch.Tensor | None:
+        if not sys._getframe(1).f_code.co_filename.startswith(HERE) and (due := self._unread.of(tensor)) is not None:
+            self._read.append(due.sums)
+            self._unread.keep(tensor, _Due())
+        found: torch.Tensor | None = _GRADIENT.__get__(tensor)
+        return found
+
+    def _comes_to(self, tensor: torch.Tensor, gradient: torch.Tensor) -> None:
         if (due := self._unread.of(tensor)) is not None:
-            self._unread.forget(tensor)
-            self._read.append(due)
+            self._add_up(due, gradient)
 
     def backward(self, call: Call) -> None:
         if not call.accumulate or not self._sketches:
@@ -123,13 +141,14 @@ class Hooks(Listener):
 
     def _look_at(self, leaf: torch.Tensor) -> None:
         """Sum up what an input gets before the next step: what lasts longer may be stepped by hand."""
-        since, due = self._steps, self._unread.of(leaf) or self._kept
+        since, held = self._steps, weakref.ref(leaf)
+        self.made(leaf)
 
         def called(gradient: torch.Tensor) -> None:
-            call = self._taps.current
-            if call is not None and call.accumulate and self._steps == since:
+            call, one = self._taps.current, held()
+            if call is not None and call.accumulate and self._steps == since and one is not None:
                 self._of_inputs = self._of_inputs or call.stack
-                self._add_up(due, gradient)
+                self._comes_to(one, gradient)
 
         self._hooked(leaf, called)
 
@@ -151,7 +170,7 @@ class Hooks(Listener):
             for (code, tensor), due in self._due.items()
         ]
         place, name = (((self._keeper, 0),), _KEEPS) if self._keeper is not None else (self._of_inputs, "")
-        sums = tuple(_together([self._kept.sums, *(due.sums for due in self._read)]))
+        sums = tuple(_together(self._read))
         hooks.append(wire.Hook(name, self._frames.resolve(place), True, (), sums, kept=True))
         evaluated = (
             wire.Evaluated(self._named(module), self._frames.resolve(raw), tuple(calls))

@@ -195,8 +195,6 @@ class Sites(Listener):
 
     def _gradient(self, tensor: torch.Tensor) -> Any:
         with torch._C.DisableTorchFunction():
-            if self.hooks is not None:
-                self.hooks.read(tensor)
             raw, actions = self._here() if self._zero else ((), {})
             if "zero" not in actions and not (graph.is_leaf(tensor) and self._dies_of_none(raw[:1])):
                 return NOTHING

@@ -5,7 +5,8 @@
 The program looks at the gradient of a result by a hook of its own (`features.register_hook`), or has it kept
 (`features.retain_grad()`), or reads that of an input (`x.grad`), and the edit sends it another one, or none: one of two
 losses that go through these features is cut off, or takes features that are computed anew. The sums of what comes
-between two steps are compared, with every step undone. So this is not said
+between two steps are compared, with every step undone; of what is read by `.grad`, as far as it came before that. So
+this is not said
 
 - where gradients come at once and not in parts, as those of a sum of losses do;
 - where they come a step later;
@@ -24,7 +25,7 @@ from autofix.core.model import Effect, Finding, Reading, Treatment
 from autofix.experiments.sketches import norm
 from autofix.probe import wire
 from autofix.verdict.evidence import Evidence
-from autofix.verdict.hooked import lets_go, reads_gradients
+from autofix.verdict.hooked import lets_go
 from autofix.verdict.property import Example, Property
 
 _SAME = 1e-3
@@ -57,6 +58,9 @@ LEAF = (
     .replace("torch.randn(8, 4)", "torch.randn(8, 4, requires_grad=True)")
 )
 UNREAD = LEAF.replace("seen += x.grad.norm().item()", "seen += sum(p.grad.norm().item() for p in one.parameters())")
+READ_BEFORE = LEAF.replace(
+    "    second.backward()\n", "    seen += x.grad.norm().item()\n    second.backward()\n"
+).replace("    seen += x.grad.norm().item()\n    optimizer", "    optimizer")
 UNKEPT = """\
 scale, one, two = nn.Parameter(torch.full((4,), 0.5)), nn.Linear(4, 1), nn.Linear(4, 1)
 optimizer = torch.optim.SGD([*one.parameters(), *two.parameters()], lr=0.05)
@@ -75,6 +79,7 @@ for _ in range(5):
 """
 KEEP = "    shown = scaled(x)\n", "    shown = scaled(x)\n    shown.retain_grad()\n"
 LOSS = UNKEPT[UNKEPT.index("    shown =") : UNKEPT.index("    optimizer.zero")]
+KEEP_ALL = "    return x * scale\n", "    shown = x * scale\n    shown.retain_grad()\n    return shown\n"
 KEEP_AND_CUT = LOSS, LOSS.replace(*KEEP).replace("two(shown)", "two(shown.detach())")
 LEAVES = "shown = scaled(x)\n", "shown = scaled(x).detach().requires_grad_()\n"
 TAKES = UNKEPT[UNKEPT.index("    optimizer.zero") : UNKEPT.index("    optimizer.step")]
@@ -136,7 +141,9 @@ class HookGetsAnotherGradient(Property):
         Example(LEAF, *SUM),
         Example(LEAF, *ANEW),
         Example(UNREAD, *CUT),
+        Example(READ_BEFORE, *CUT),
         Example(UNKEPT, *KEEP),
+        Example(UNKEPT, *KEEP_ALL),
         Example(UNKEPT, *TAKEN),
         Example(UNKEPT, *LEAVES),
         Example(STATE.replace("WATCHED", "h.register_hook(note)"), *CARRIED),
@@ -181,7 +188,7 @@ def _is_free(evidence: Evidence, hook: wire.Hook) -> bool:
     """
     if hook.kept and evidence.looks_at_gradient and _gone(evidence, hook):
         return True
-    return lets_go(evidence, kept=hook.kept) if hook.name else not reads_gradients(evidence)
+    return bool(hook.name) and lets_go(evidence, kept=hook.kept)
 
 
 def _apart(code: wire.Trace, edited: wire.Trace) -> list[wire.Hook]:
