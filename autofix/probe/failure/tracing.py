@@ -246,7 +246,7 @@ class Tracer(Dispatch, Listener):
     def _aimed(self) -> Iterator[wire.Fact]:
         """Where a target or a weight leads to what was freed or written, here or where it was freed.
 
-        What the forward itself wrote says nothing of these, unless it lies in there alone.
+        What the forward itself wrote says nothing of these, unless all that it spoiled of that memory lies in there.
         """
         if not self._passes:
             return
@@ -255,16 +255,19 @@ class Tracer(Dispatch, Listener):
             spoiled = {age for age in failing.nodes if age in self._freed}
         else:
             spoiled = {age for age in failing.nodes if self._stack(age) == handle.raw}
-        also = {one.raw for ref in self._handles if (one := ref()) is not None and one.alias._version > one.version}
-        written = {age for age in failing.nodes if self._stack(age) in also} if handle is not None else set[int]()
+        also = [one for ref in self._handles if (one := ref()) is not None and one.alias._version > one.version]
+        places = {one.raw for one in also if handle is not None}
+        written = {age for age in failing.nodes if self._stack(age) in places}
         calls = {id(self._freed[age]) for age in spoiled if handle is None}
-        alone = handle is not None and any(one.optimizer < 0 for one in self.writes.spoiling(handle))
+        forward = handle is not None and any(one.optimizer < 0 for one in self.writes.spoiling(handle))
+        same = {one.raw for one in also if handle is not None and one.key == handle.key}
+        alone = spoiled | {age for age in failing.nodes if self._stack(age) in same} if forward else set[int]()
         found: dict[wire.Fact, None] = {}
         for done in self._passes if spoiled else ():
             if done is failing or id(done.call) in calls:
                 whole = Graph.of(done.call.roots, self._taps.owned)
                 for name, raw, aim in self._aims_of(whole, spoiled | written):
-                    if any(spoiled_aims(whole, [aim], spoiled, alone=alone)):
+                    if any(spoiled_aims(whole, [aim], spoiled, alone)):
                         found[self._frames.fact(name, raw, aim.argument)] = None
         yield from found
 

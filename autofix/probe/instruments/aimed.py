@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from ..engine import graph
@@ -100,15 +100,16 @@ class Aim(NamedTuple):
     argument: str
 
 
-def spoiled_aims(found: Graph, aims: Iterable[Aim], spoiled: set[int], *, alone: bool) -> Iterator[Aim]:
+def spoiled_aims(
+    found: Graph, aims: Iterable[Aim], spoiled: set[int], alone: Collection[int] = ()
+) -> Iterator[Aim]:  # fmt: skip
     """Those whose value leads a backward to a spoiled node, and is not what they are held against made of.
 
-    A prediction that is made of its target has no other way to learn. `alone`: nor may that be made of a spoiled node.
+    A prediction that is made of its target has no other way to learn. Nor may that be made of any of `alone`.
     """
     for aim in aims:
         beside = set(found.below(aim.beside))
-        left = spoiled - beside if alone else spoiled
-        if aim.made not in beside and not left.isdisjoint(found.below([aim.made])):
+        if aim.made not in beside and beside.isdisjoint(alone) and not spoiled.isdisjoint(found.below([aim.made])):
             yield aim
 
 

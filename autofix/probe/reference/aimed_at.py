@@ -54,7 +54,7 @@ class AimedAt(Listener):
             shared = whole.names.keys() & done.whole.names.keys()
             for one in (this, done) if shared else ():
                 for raw, held in one.held:
-                    found = spoiled_aims(one.whole, targets(one.whole, held, shared), shared, alone=False)
+                    found = spoiled_aims(one.whole, targets(one.whole, held, shared), shared)
                     for aim in found:
                         self._found.setdefault((raw, aim.argument), []).append(self._is_of_copy(one.whole, aim))
             for one, other in ((this, done), (done, this)) if shared else ():

@@ -21,8 +21,8 @@ This is not said
   the target got;
 - of a difference or a cosine both of whose sides are made alike: two views of one network, neighbouring frames, two
   towers of one optimizer. Such sides are mostly trained both;
-- where the forward itself wrote what backward needs, and other than the target needs it, too: such a failure says
-  nothing of the target;
+- where the forward itself wrote what backward needs, and the prediction needs that memory, too, before this write or
+  another: such a failure says nothing of the target;
 - where the edit cuts the graph that failed, between passes or between losses. Then no other backward goes through that
   of the target, and what a loss trains in a graph of its own is what the code says.
 
@@ -155,6 +155,26 @@ for _ in range(5):
     of_critic.step()
 """
 
+SCALED = """\
+encoder, model = nn.Linear(4, 3), nn.Linear(3, 3)
+optimizer = torch.optim.SGD([*encoder.parameters(), *model.parameters()], lr=0.1)
+scale = torch.ones(3)
+
+def embed(x):
+    z = encoder(x).tanh()
+    out = z / scale
+    with torch.no_grad():
+        scale.lerp_(z.std(0) + 0.1, 0.3)
+    return out
+
+for _ in range(5):
+    seen, then = torch.randn(6, 4), torch.randn(6, 4)
+    z, later = embed(seen), embed(then)
+    loss = F.smooth_l1_loss(model(z), later)
+    train: loss
+"""
+OWN_SCALE = ("z / scale", "z / scale.clone()")
+
 
 class LossTrainsItsTarget(Property):
     name = "loss-trains-its-target"
@@ -174,6 +194,7 @@ class LossTrainsItsTarget(Property):
         Example(BY_HAND, *KEPT),
         Example(SYMMETRIC, *FIRST_KEPT),
         Example(TEMPORAL, *FIRST_KEPT),
+        Example(SCALED.replace("embed(seen), embed", "encoder(seen).tanh(), embed"), *OWN_SCALE),
     )
     silent = (
         Example(SKILLS.replace("LOSS", "(value(seen) * reward).square().mean()"), *KEPT),
@@ -185,6 +206,7 @@ class LossTrainsItsTarget(Property):
         Example(TOWERS, *FIRST_KEPT),
         Example(NEAR, *FIRST_KEPT),
         Example(FOLLOWED, "before, mean = kept", "before, mean = kept.detach()"),
+        Example(SCALED, *OWN_SCALE),
         Example(ERROR, "[:, :1] * error", "[:, :1] * error.detach()"),
     )
 
