@@ -187,6 +187,17 @@ def test_a_place_in_a_ring_may_come_back_to_where_it_was_first_seen() -> None:
     assert differences(code, ends(changed=False, touched=True, at=8.0), LIVE)
 
 
+def test_a_list_of_results_may_begin_anew_and_what_it_holds_is_not_written() -> None:
+    def held(*, changed: bool, touched: bool = False, result: bool = True) -> Trace:
+        state = wire.State("kept[0]", changed, (float(changed),) * 2, result, first=(0.0, 0.0), touched=touched)
+        return replace(trace((0, many(1.0))), outcome="finished", states=(state,))
+
+    assert not differences(held(changed=False), held(changed=True), LIVE)
+    assert differences(held(changed=False), held(changed=True, touched=True), LIVE)
+    assert differences(held(changed=True), held(changed=False), LIVE)
+    assert differences(held(changed=False, result=False), held(changed=True, result=False), LIVE)
+
+
 NORMED = """\
 import torch
 from torch import nn

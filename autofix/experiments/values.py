@@ -44,6 +44,8 @@ def _states(reference: wire.Trace, candidate: wire.Trace, tolerance: float) -> I
             continue
         if state.name in copies:
             continue
+        if state.result and match.result and not (state.changed or match.touched):
+            continue  # a list that the code only goes on filling may begin anew
         if state.changed != match.changed:
             if state.touched and match.touched and same_end and close(state.last, match.last, tolerance):
                 continue  # a place in a ring, which comes to hold again what it held when one of the runs first looked
