@@ -31,6 +31,8 @@ class Followed:
     lost: ClassVar[Function] = lambda: False
     """Called where the value goes where its graph cannot be followed; whether what goes there is to be nudged."""
     nudge: ClassVar[Function] = lambda value: value
+    bounds: ClassVar[Function] = lambda found, _given, _options: found
+    """Called with what a bound leaves, by which bounds: what the program has of it."""
 
     def __init__(self, value: Any, tensor: torch.Tensor) -> None:
         self.value, self.tensor = value, tensor
@@ -251,7 +253,8 @@ def apply(
         if name in LINEAR and not options:
             return _made(value, LINEAR[name](*map(_tensor, given)))
         if each or name in EACH or (type(function).__name__ == "ufunc" and getattr(function, "signature", "") is None):
-            return _each(function, given, options, value)
+            found = _each(function, given, options, value)
+            return Followed.bounds(found, given[1:], options) if name == "clip" else found
         return _reduced(name, function, given, options, value)
     except slopes.NoSlope:
         return function(*map(_left, given), **options)

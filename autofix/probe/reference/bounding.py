@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from ..arrays.followed import Followed
 from ..engine.operators import storage_key
 from ..engine.quiet import quiet
 from ..engine.taps import Taps, parameters
@@ -19,8 +20,9 @@ _BY = 0.01
 def show(taps: Taps) -> None:
     """From now on what these functions leave differs, by its own size and by the bounds; gradients do not.
 
-    What an optimizer owns stays in its bounds.
+    What an optimizer owns stays in its bounds. Numpy's `clip` of what is followed does as torch's.
     """
+    Followed.bounds = _followed
     calling: list[str] = []
 
     def is_owned(tensor: torch.Tensor) -> bool:
@@ -47,13 +49,23 @@ def _shown(
         if calling or not found.is_floating_point() or (name.endswith("_") and is_owned(found)):
             return found
         with quiet():
-            value = found.detach()
-            change = _BY * value * (value + _sum_of(name, args[1:], kwargs)).sin()
+            change = _change(name, found.detach(), args[1:], kwargs)
             if name.endswith("_"):
-                value.add_(change)
+                found.detach().add_(change)
         return found if name.endswith("_") else found + change
 
     return bounded
+
+
+def _followed(found: Any, bounds: tuple[Any, ...], words: dict[str, Any]) -> Any:
+    named = {key.removeprefix("a_"): one for key, one in words.items()}
+    with quiet():
+        change = _change("clip", found.tensor.detach(), bounds, named)
+    return found + change.numpy().astype(found.value.dtype)
+
+
+def _change(name: str, value: torch.Tensor, bounds: tuple[Any, ...], words: dict[str, Any]) -> torch.Tensor:
+    return _BY * value * (value + _sum_of(name, bounds, words)).sin()
 
 
 def _sum_of(name: str, bounds: tuple[Any, ...], words: dict[str, Any]) -> float:

@@ -64,6 +64,26 @@ for _ in range(5):
     optimizer.step()
 """
 PUSHES = PUSHED[PUSHED.index("    push +=") : PUSHED.index("    loss")]
+BY_NUMPY = """\
+import numpy as np
+
+net, x, y = nn.Linear(3, 2), torch.randn(6, 3), torch.randn(6, 2)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+
+
+def error(out, y):
+    out, y = out.numpy(), y.numpy()
+    return torch.tensor(np.mean(np.clip(out - y, -9, 9) ** 2))
+
+
+for _ in range(5):
+    loss = error(net(x), y)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+IN_NUMPY = BY_NUMPY[BY_NUMPY.index("    out, y =") : BY_NUMPY.index("\n\nfor")]
+IN_TORCH = "    return (torch.clip(out - y, -9, 9) ** 2).mean()\n"
 AT_ONCE = "        x.add_({})\n"
 
 
@@ -74,12 +94,14 @@ class BoundIsAnother(Property):
     raises = (
         Example(SAMPLED, MOVES, _off(AT_ONCE.format("(0.02 * torch.randn(4, 2) - 0.1 * slope).clamp(-1, 1)"))),
         Example(SAMPLED, MOVES, _off(MOVES.replace("slope.clamp(-1, 1)", "slope.clamp(-1, 2)"))),
+        Example(BY_NUMPY, IN_NUMPY, IN_TORCH.replace(" 9)", " 19)")),
     )
     silent = (
         Example(SAMPLED, MOVES, _off(MOVES)),
         Example(SAMPLED, MOVES, _off(MOVES.replace("slope.clamp(-1, 1)", "torch.clip(slope, min=-1, max=1.0)"))),
         Example(SAMPLED, MOVES, _off(AT_ONCE.format("0.02 * torch.randn(4, 2) - 0.1 * slope.clamp_(-1, 1)"))),
         Example(PUSHED, PUSHES, PUSHES.replace("push +", "push.data +").replace("push.c", "push.data.c")),
+        Example(BY_NUMPY, IN_NUMPY, IN_TORCH),
         Example(PUSHED, PUSHES, "    push = (push + 0.1 * push.grad.sign()).clamp(-0.3, 0.3).detach()\n"),
     )
 
