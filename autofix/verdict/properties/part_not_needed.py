@@ -23,7 +23,8 @@ scheduler. What records numbers or binds a name of its own may move, but not pas
 draws some. A value that is made once more than the code makes it is not needed if only what is printed shows it. Nor is
 a part needed that shows only in what the code keeps as results, which no run compares: a history that gets longer. A
 part without which the script trains as the code says, while the edit only does so with newer parameters or other random
-numbers (a seed set in each pass), is not needed either.
+numbers (a seed set in each pass), is not needed either. A part is needed without which a loss is no number any more; so
+is one that prints otherwise, by newer parameters alone: while these rest, the edit prints what the code does.
 
 ## Why it matters
 
@@ -33,11 +34,12 @@ loop only shows after the runs that were compared.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
-from autofix.core.model import Finding
+from autofix.core.model import Effect, Finding, Treatment
 from autofix.experiments.compare import comparable, differences, same_shape
-from autofix.experiments.sketches import LIVE
+from autofix.experiments.sketches import FROZEN, LIVE
 from autofix.probe import wire
 from autofix.verdict.effect import compared_with
 from autofix.verdict.evidence import Evidence
@@ -325,6 +327,54 @@ BY_ROW = (
     .replace("norm(state[:active])", "norm(h)")
     .replace("        loss", "        state = state.clone()\n        state[:active] = h\n        loss")
 )
+FOUND = """\
+class Heads(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net, self.error = nn.Linear(3, 2), None
+
+    def forward(self, x, found):
+        out = self.net(x)
+        if len(found) > 0:
+            self.error = out[found, 0].square().mean()
+        return out[:, 1].square().mean() + self.error
+
+
+net = Heads()
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for step in range(8):
+    loss = net(torch.randn(5, 3), torch.arange(step % 2 * 3, 3))
+    train: loss
+"""
+HAS = FOUND[FOUND.index("        if len") : FOUND.index("        return out")]
+SUMMED = "        self.error = out[found, 0].square().sum() / max(len(found), 1)\n"
+CONSTRAINED = """\
+class Prior(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.log_std = nn.Parameter(torch.zeros(3))
+        self.std = self.log_std.exp()
+
+    def forward(self, x):
+        return (x / self.std).square().mean() + self.std.log().mean()
+
+    def width(self):
+        return self.std.mean().item()
+
+
+prior = Prior()
+optimizer = torch.optim.SGD(prior.parameters(), lr=0.1)
+for _ in range(6):
+    loss = prior(torch.randn(5, 3))
+    train: loss
+print(prior.width())
+"""
+ONCE = CONSTRAINED[CONSTRAINED.index("        self.std =") : CONSTRAINED.index("\n\nprior")]
+IN_EACH = (
+    ONCE.replace("        self.std", "\n    def constrain(self):\n        self.std", 1)
+    .replace("(self, x):\n", "(self, x):\n        self.constrain()\n")
+    .replace("width(self):\n", "width(self):\n        self.constrain()\n")
+)
 OWN_LOSS = TWO[TWO.index("    score.backward") :]
 FOR_ITS_OWN = "    score.backward(retain_graph=True, inputs=[*critic.parameters()])\n" + STEPS_ALWAYS
 WARMING = """\
@@ -381,6 +431,8 @@ class PartNotNeeded(Property):
         Example(DRAWN, DRAWS, SWAPPED),
         Example(METER, SUMS, ALONE.replace(", loss)", ", loss.detach() if step > 99 else loss)")),
         Example(METER, SUMS, SUMS.replace(", loss)", ", loss.clamp(max=99))").replace("total.b", "loss.b")),
+        Example(CONSTRAINED, ONCE, IN_EACH.replace("self.std.mean()", "self.std.clamp(max=99).mean()")),
+        Example(FOUND, HAS, SUMMED.replace("max(len(found), 1)", "(max(len(found), 1) + (step > 99))")),
     )
     silent = (
         Example(CARRIED, ", h)", ", h.detach())"),
@@ -422,6 +474,8 @@ class PartNotNeeded(Property):
         ),
         Example(METER, SUMS, ALONE.replace(", loss)", ", loss.item())")),
         Example(METER, SUMS, ALONE.replace("+ value", "+ (value.detach() if torch.is_tensor(value) else value)")),
+        Example(CONSTRAINED, ONCE, IN_EACH),
+        Example(FOUND, HAS, SUMMED),
         Example(TWO, OF_CRITIC, STEPS_ALWAYS),
         Example(TWO, OWN_LOSS, FOR_ITS_OWN),
         Example(ACTIVE, WRITES, BY_ROW),
@@ -443,7 +497,7 @@ class PartNotNeeded(Property):
         idle = [part for part, other in evidence.without if _is_idle(evidence, part, other)]
         needed = {part.change for part, _ in evidence.without if part not in idle} - {""}
         for part in (one for one in idle if one.change not in needed):
-            needed_so = (_stands_in, _is_replaced, _is_for_another, _does_again)
+            needed_so = (_renews, _stands_in, _is_replaced, _is_for_another, _does_again)
             if not any(so(evidence, part, idle) for so in needed_so):
                 frame = wire.Frame(str(part.path), part.line, 0, part.line, 0, "")
                 subject = f"{part.words} does nothing for the repair: leave it out, or see by hand what it is for"
@@ -466,6 +520,8 @@ def _does_as_well(evidence: Evidence, part: Part, other: wire.Trace) -> bool:
     # What only autograd notices shows in the graphs; where these are alike too, it is there to save memory.
     if not evidence.case.passed(other) or (part.graph_only and same_shape(evidence.edited, other)):
         return False
+    if _are_numbers(evidence.edited) and not _are_numbers(other):
+        return False  # a divisor that is never 0: there nothing is sent back by what would be no number
     also = compared_with(evidence, evidence.assessment.reading or evidence.code)
     # What prints the numbers of the code as written is needed for that.
     printed = not differences(evidence.followed, evidence.edited, LIVE, **(also | {"printed": True}))
@@ -479,6 +535,24 @@ def _does_as_well(evidence: Evidence, part: Part, other: wire.Trace) -> bool:
     # An edit that is not just what the code says, with newer parameters say, is to be closer to it without a part.
     newer = differences(evidence.followed, evidence.edited, LIVE, **also)
     return bool(newer) and not differences(evidence.followed, other, LIVE, **also)
+
+
+def _are_numbers(trace: wire.Trace) -> bool:
+    """Whether all losses are numbers that are finite."""
+    return all(math.isfinite(loss) for step in trace.whole_steps for loss in step.losses)
+
+
+def _renews(evidence: Evidence, part: Part, _idle: Sequence[Part]) -> bool:
+    """Whether a part shows in what is printed, by newer parameters alone: at rest the edit prints what the code does."""
+    if evidence.assessment.effect is not Effect.REFRESHED or part.again:
+        return False
+    other = evidence.left_of(part.left_out(evidence.files))
+    shown, unprinted = (differences(evidence.edited, other, LIVE, printed=printed) for printed in (True, False))
+    if len(shown) == len(unprinted):
+        return False
+    reading = evidence.assessment.reading or evidence.code
+    code, edited = evidence.of(reading, Treatment.STILL), evidence.of_edit(Treatment.STILL)
+    return not comparable(code) and edited.ended_well and not differences(code, edited, FROZEN, printed=True)
 
 
 def _is_replaced(evidence: Evidence, part: Part, idle: Sequence[Part]) -> bool:
