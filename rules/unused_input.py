@@ -3,6 +3,7 @@
 ## What it does
 Lets the input require a gradient where it is made, bound or handed in (`x.requires_grad_()`), so that what is computed
 from it knows it; where a loss is to be trained through the derivative, gives that a graph, too (`create_graph=True`).
+Hands on what a caller has for an input that is left to its default (`params=params`).
 For one of several inputs that a result does not use, asks for zeros with `allow_unused=True, materialize_grads=True`.
 Where that was allowed already, and the None is then computed with, only among other inputs.
 
@@ -18,6 +19,7 @@ true gradient. The run compares what optimizers then use.
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Iterator
 
 from autofix.probe.wire import Origin
@@ -28,6 +30,7 @@ from autofix.syntax.edits import Step, append_call, insert_after, insert_before,
 WHY_INPUT = "The input requires a gradient before anything is computed from it, so that the result knows it."
 WHY_EARLIER = "What goes into the forward is the leaf that the derivative is taken by, not what it was made of."
 WHY_GRAPH = f"{WHY_INPUT} Its derivative has a graph, so that a loss is trained through it."
+WHY_PASSED = "The derivative is by what the caller has, which the result was computed from, not by a default."
 WHY_UNUSED = "Where the result does not depend on an input, its derivative is zero."
 _DEEPEST = 4
 _CREATE = vocabulary.GRAD.index("create_graph")
@@ -174,6 +177,47 @@ for _ in range(4):
     fast = stepped(params, grads)
     loss = sum((torch.nn.functional.linear(x, w, b) - 1).square().mean() for w, b in (fast[:2], fast[2:]))
     train: loss
+! unsafe: the code leaves the weights of the step before out, and only the loss says that it goes on from them
+net = torch.nn.Linear(3, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+
+
+def stepped(loss, net, params=None):
+    params = list(net.parameters()) if params is None else params
+    grads = torch.autograd.grad(loss, params)
+    return [(p - 0.1 * g).detach().requires_grad_() for p, g in zip(params, grads)]
+
+
+def adapted(net, x):
+    params = list(net.parameters())
+    for _ in range(2):
+        loss = torch.nn.functional.linear(x, *params).pow(2).mean()
+-        params = stepped(loss, net)
++        params = stepped(loss, net, params=params)
+    return params
+
+
+for _ in range(4):
+    x = torch.randn(5, 3)
+    fast = adapted(net, x)
+    loss = (torch.nn.functional.linear(x, *fast) - 1).pow(2).mean()
+    for p, g in zip(net.parameters(), torch.autograd.grad(loss, fast)):
+        p.grad = g
+    opt.step()
+! the caller has a variable of that name, and gives another
+def slopes(loss, by=None):
+    by = [torch.ones(3, requires_grad=True)] if by is None else by
+-    return torch.autograd.grad(loss, by)
++    return torch.autograd.grad(loss, by, allow_unused=True, materialize_grads=True)
+
+
+def along(x, other):
+    by = [x]
+    return slopes(by[0].exp().sum(), by=[*by, other])
+
+
+a, b = torch.ones(3, requires_grad=True), torch.ones(3, requires_grad=True)
+print(sum(one.sum() for one in along(a, b)).item())
 ! all that is given is None: zeros would train nothing
 w, other = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
 (slope,) = torch.autograd.grad(w.exp().sum(), [other], allow_unused=True)
@@ -202,6 +246,7 @@ derivative(a.pow(2).sum())
                     if graph and not depth:
                         yield self.propose([*edits, *graph], WHY_GRAPH, later=Tier.CREATE - self.tier)
             yield from self._earlier(origin, sources)
+        yield from self._passed_on(diagnosis, sources)
         if len({origin.stack[:1] for origin in made}) == 1:
             yield from self._each_time(diagnosis, sources)
         if not made or any(origin.kind == "none_among" for origin in diagnosis.trace.origins):
@@ -259,6 +304,19 @@ derivative(a.pow(2).sum())
             if function is None or wanted not in calls.parameters(function):
                 return
             yield self.propose(insert_before(source, blocks.top(function), line), WHY_INPUT, later=depth)
+
+    def _passed_on(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
+        """What a function differentiates by, given by a caller that has a variable of that name and leaves it out."""
+        for (frame, _, asks), (_, source, call) in itertools.pairwise(sources.located(diagnosis.asked[:2])):
+            helper, given = sources.function(frame), _input(asks) if isinstance(asks, ast.Call) else None
+            caller = source.function(call)
+            if helper is None or caller is None or given is None or not isinstance(call, ast.Call):
+                return
+            left = [one for one in calls.defaults(helper) if _given(call, one, helper) is None]
+            for name in names.locals_read(helper, given) & names.locals_of(caller):
+                if name in left and not any(word.arg is None for word in call.keywords):
+                    edits = set_keyword(source, call, name, name)
+                    yield self.propose(edits, WHY_PASSED, title=f"Hand on `{name}`")
 
     def _allowed(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         for _, source, node in sources.located(diagnosis.asked[:1]):
