@@ -2,7 +2,8 @@
 
 ## What it does
 Lets the gradient begin at the value that is meant: `(torch.randn(3) * 0.1).requires_grad_()` in place of
-`torch.randn(3, requires_grad=True) * 0.1`, or the parameter around the whole expression.
+`torch.randn(3, requires_grad=True) * 0.1`, or the parameter around the whole expression. Keeps the leaf itself in
+place of a clone.
 
 ## Why autograd fails
 Only leaves keep a gradient. A cast, a scaling or a move to another device makes a new tensor whose `.grad` stays None,
@@ -37,6 +38,7 @@ from autofix.syntax.edits import (
 
 DETACH = "Detach the tensor before its flag is set"
 WHY_DETACH = "A detached tensor is a leaf, whose flag may be set; it shares the values."
+WHY_ITSELF = "The leaf stays the tensor that an optimizer moves; its clone is a result."
 _PARAMETERS = ("Parameter", "UninitializedParameter")
 _DEEPEST = 3
 
@@ -76,6 +78,28 @@ opt = torch.optim.SGD([rot, move, size], lr=0.1)
 for _ in range(4):
     loss = (rot + move * 2 - size).pow(2).sum()
     train: loss
+! unsafe: the code does not say that the weights that are put back are those that were there, and not others
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = {"a": torch.randn(3, requires_grad=True), "b": torch.zeros(3, requires_grad=True)}
+
+    def loss(self, x):
+        return (x @ self.w["a"] + self.w["b"].sum() - 1).pow(2).mean()
+
+
+net = Net()
+for epoch in range(3):
+    opt = torch.optim.SGD(net.w.values(), lr=0.1)
+    for _ in range(2):
+        x = torch.randn(5, 3)
+-        saved = {name: p.clone() for name, p in net.w.items()}
++        saved = {name: p for name, p in net.w.items()}
+        grads = torch.autograd.grad(net.loss(x), net.w.values())
+        net.w = {name: p - 0.1 * g for (name, p), g in zip(net.w.items(), grads)}
+        weight = net.loss(x).item()
+        net.w = saved
+        train: (weight * net.loss(x))
 ! the tensor is made by code that stands in no file
 w = torch.ones(2, requires_grad=True)
 exec("h = w * 2")
@@ -113,7 +137,7 @@ print([t.requires_grad_(False) for t in (w * 2, w * 3)])
         for depth, (_, source, node) in enumerate(sources.located(origin.stack[:_DEEPEST])):
             if not _makes(node):
                 return
-            for attempt in (self._cut,) if setter else (self._begun, self._inside, self._leaf):
+            for attempt in (self._cut,) if setter else (self._begun, self._inside, self._itself, self._leaf):
                 try:
                     for one in attempt(source, node):
                         yield (depth, one.title), dataclasses.replace(one, rank=one.rank + 10 * depth)
@@ -144,6 +168,11 @@ print([t.requires_grad_(False) for t in (w * 2, w * 3)])
                 name = "device" if "dev" in text.lower() or "cuda" in text.lower() or "cpu" in text else "dtype"
                 edits = [*set_keyword(source, made, name, text), *receiver(source, node)]
                 yield self.propose(edits, leaves.WHY, title=f"Give the {name} where the tensor is made", later=2)
+
+    def _itself(self, source: Source, node: ast.expr) -> Iterator[Proposal]:
+        """What is cloned, in place of its clone."""
+        if isinstance(node, ast.Call) and calls.name_of(node) == "clone" and isinstance(node.func, ast.Attribute):
+            yield self.propose(receiver(source, node), WHY_ITSELF, title="Keep the tensor itself", later=3)
 
     def _leaf(self, source: Source, node: ast.expr) -> Iterator[Proposal]:
         for copy, of, later in (("", "", 4), (".clone()", "a copy of ", 5)):
