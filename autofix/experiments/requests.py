@@ -202,8 +202,9 @@ class Builder:
             held=unmoved or (frozen and self.removed is not None),
             compared=spec.intervention is Intervention.COMPARED, farther=spec.intervention is Intervention.FARTHER,
             stirred=spec.intervention is Intervention.STIRRED,
-            late=spec.intervention is Intervention.LATE, nudged=spec.intervention is Intervention.NUDGED,
-            doubled=doubled, bounding=spec.intervention is Intervention.BOUNDING,
+            late=spec.since if spec.intervention is Intervention.LATE else -1,
+            nudged=spec.intervention is Intervention.NUDGED, doubled=doubled,
+            bounding=spec.intervention is Intervention.BOUNDING,
             sources=spec.intervention is Intervention.SOURCED, once=self.once,
             ordered=spec.intervention is Intervention.ORDERED,
             # Where the script binds an updated leaf anew, an edit may write into it instead: neither is undone then.

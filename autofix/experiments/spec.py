@@ -17,9 +17,9 @@ class Intervention(enum.Enum):
     backward after the last step before the failure sends twice as much. SOURCED: nothing; what went into a graph that
     several passes share is watched. ORDERED: random draws are told apart by what is drawn and how often, not by where.
     OUTPUTS: nothing; the gradients that losses send to what modules give are watched. SHIFTED, SHIFTED_FAR: so they
-    are, and what the modules of one optimizer give is otherwise. LATE: while steps are undone, parameters drift where a
-    forward next uses them, not right after a step. REPEATED: nothing; it is run once more, to its end.
-    WHOLE: nothing; it goes on for as long as live runs do, where others of a slow script end sooner.
+    are, and what the modules of one optimizer give is otherwise. LATE: while steps are undone, parameters drift, from
+    some round on, where a forward next uses them, not right after a step. REPEATED: nothing; it is run once more, to
+    its end. WHOLE: nothing; it goes on for as long as live runs do, where others of a slow script end sooner.
     COMPARED: nothing; whether what is compared is the same is watched. UNMOVED: parameters start where the script
     puts them. BOUNDING: what a clamp leaves of a value is a little otherwise. FARTHER: they start a trifle
     farther than usual. STIRRED: a step also moves what it has no gradient for.
@@ -49,7 +49,7 @@ class Intervention(enum.Enum):
 class RunSpec:
     """One run. With a `reading` it is a reference, which performs what torch refuses; without, torch is as it is.
 
-    `owner` is the optimizer that an intervention is about, where it is about one.
+    `owner` is the optimizer that an intervention is about, where it is about one; `since`, the round it begins at.
     """
 
     files: tuple[tuple[Path, bytes], ...] = ()
@@ -57,6 +57,7 @@ class RunSpec:
     treatment: Treatment = Treatment.LIVE
     intervention: Intervention = Intervention.NONE
     owner: int = -1
+    since: int = 0
 
     @classmethod
     def edited(

@@ -130,7 +130,7 @@ class Request:
     frozen: bool = False
     ordered: bool = False  # random draws are told apart by what is drawn and how often, not by where
     still: bool = False  # frozen, and parameters stay where they are from round to round
-    late: bool = False  # frozen: parameters drift where a forward next uses them, not right after a step
+    late: int = -1  # frozen: from this round on parameters drift where a forward next uses them, not right after a step
     idle: tuple[int, ...] = ()  # frozen: the optimizers that never step, and so end no round
     rounds: tuple[tuple[int, ...], ...] = ()  # frozen: the steps that the reference had made when each round ended
     by_hand: bool = True  # frozen: steps that are made by hand, into a leaf that lasts, are undone, too
@@ -576,11 +576,15 @@ class Evaluated:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """The first numbers that a call site takes of tensors without graph; `off`: with gradients off, each of them."""
+    """The first numbers that a call site takes of tensors without graph; `off`: with gradients off, each of them.
+
+    `rounds`: behind how many rounds of steps each is taken.
+    """
 
     site: str
     values: tuple[float, ...]
     off: bool
+    rounds: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

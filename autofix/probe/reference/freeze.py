@@ -62,7 +62,7 @@ class Freeze(Perturb):
             plainly = self._plainly = Plainly(self._looks_for, self.watch)
             taps.within = plainly.backward
         self._late = asked.late
-        """Whether parameters move where a forward next uses them: what a script does after a step sees none of it."""
+        """The round from which on they move where a forward next uses them: what comes after a step sees none of it."""
         self._due = False
         self._courses = courses
         if asked.by_hand:
@@ -221,11 +221,16 @@ class Freeze(Perturb):
         self._courses.stepped(parameters(optimizer))
         if self._drift and self._round_is_over():
             self._due = True
-            if not self._late:
+            if not 0 <= self._late <= self._round:
                 self._move_all()
 
+    @property
+    def rounds(self) -> int:
+        """How many are over."""
+        return self._round + self._due
+
     def _round_is_over(self) -> bool:
-        number, made = self._round + self._due, min(self._stepping(), default=0)
+        number, made = self.rounds, min(self._stepping(), default=0)
         ends = self._ends[number] if number < len(self._ends) else ()
         same = all(have >= want for have, want in zip(self._taps.counts, ends, strict=False))
         return made > number and (same or made > number + 1)
@@ -290,8 +295,8 @@ class KeyedRandom(Dispatch):
         self.drops: list[str] = []
         """What the first of them dropped: its shape, and how much it is."""
         self._kinds: Counter[str] = Counter()
-        self._taken: dict[Raw, list[tuple[float, bool]]] = {}
-        """The numbers that are taken at each place, and whether gradients are off there."""
+        self._taken: dict[Raw, list[tuple[float, bool, int]]] = {}
+        """The numbers that are taken at each place, whether gradients are off there, and behind how many rounds."""
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         if self._freeze is not None:
@@ -304,16 +309,19 @@ class KeyedRandom(Dispatch):
         if func is _TAKES and not args[0].requires_grad and isinstance(result, (bool, int, float)) and not _is_ours():
             values = self._taken.setdefault(self._frames.here(), [])
             if len(values) < _NUMBERS:
-                values.append((float(result), not torch.is_grad_enabled()))
+                rounds = self._freeze.rounds if self._freeze is not None else 0
+                values.append((float(result), not torch.is_grad_enabled(), rounds))
         return result
 
     def taken(self) -> tuple[wire.Taken, ...]:
         """What each place takes of tensors: scores, choices, what a script shows."""
-        found: dict[str, list[tuple[float, bool]]] = {}
+        found: dict[str, list[tuple[float, bool, int]]] = {}
         for raw, values in self._taken.items():
             found.setdefault(self._frames.site(raw), []).extend(values)
         return tuple(
-            wire.Taken(site, tuple(number for number, _ in values), all(off for _, off in values))
+            wire.Taken(
+                site, tuple(one[0] for one in values), all(one[1] for one in values), tuple(one[2] for one in values)
+            )
             for site, values in found.items()
         )
 

@@ -6,9 +6,10 @@ The code takes a number of what has no graph (`score.item()`, `if loss < best`),
 takes another one there, though all gradients are those of the code. Examples are a state that goes on from window to
 window in training alone, and a layer that is left out where gradients are off. The runs are those with every step
 undone. What the edit computes anew is newer there, and the same once parameters rest. Of such a number it is said only
-with gradients off, where it is still older than the latest step: a cache that training alone fills anew. Nothing is
-said where the edit draws random numbers elsewhere, nor of a place that it makes anew, nor of what torch refuses: a
-reference tries that first, and takes the numbers in it (`weights[worst] = 0`) twice.
+with gradients off, where it is still older than the latest step: of a cache that training alone fills anew, or that the
+first evaluation fills for all. Nothing is said where the edit draws random numbers elsewhere, nor of a place that it
+makes anew, nor of what torch refuses: a reference tries that first, and takes the numbers in it (`weights[worst] = 0`)
+twice.
 
 ## Why it matters
 
@@ -19,11 +20,12 @@ kept, and what is believed of a model.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 from autofix.core.model import Effect, Finding, Treatment
 from autofix.experiments.compare import comparable
-from autofix.experiments.spec import Intervention
+from autofix.experiments.spec import Intervention, RunSpec
 from autofix.probe import wire
 from autofix.verdict.evidence import Evidence
 from autofix.verdict.property import Example, Property
@@ -86,6 +88,27 @@ for _ in range(5):
 """
 ANEW = SCALED.replace("    x *= 2.0\n", "")
 PLAIN = SCALED.replace("shown = scale.exp()\n", "").replace("x * shown", "x * scale.exp()").replace("shown", "scale")
+KNOWN = """\
+scale, known = nn.Parameter(torch.ones(4)), {}
+optimizer = torch.optim.SGD([scale], lr=0.1)
+shown = scale.exp()
+
+
+def weight():
+    return shown
+
+
+for _ in range(6):
+    loss = (torch.randn(5, 4).sigmoid() * weight() - 1).square().mean()
+    train: loss
+    with torch.no_grad():
+        print(weight().sum().item())
+"""
+CLEARED = KNOWN.replace("    with torch.no_grad", "    known.clear()\n    with torch.no_grad")
+FIRST = (
+    "    return shown\n",
+    "    now = scale.exp()\n    return now if torch.is_grad_enabled() else known.setdefault(0, now)\n",
+)
 GATE, TWICE = "def gate(x):\n", "    x *= 2.0\n"
 
 
@@ -98,6 +121,7 @@ class NumberIsAnother(Property):
         Example(CARRIED, KEPT, f"{CUT}        h = h if torch.is_grad_enabled() else h.tanh()\n"),
         Example(PLAIN, TWICE, "    x = x * 2.0 if torch.is_grad_enabled() else x\n"),
         Example(ANEW, GATE, f"{GATE}    global shown\n    if torch.is_grad_enabled():\n        shown = scale.exp()\n"),
+        Example(KNOWN, *FIRST),
     )
     silent = (
         Example(CARRIED, KEPT, CUT),
@@ -105,6 +129,7 @@ class NumberIsAnother(Property):
         Example(CARRIED, KEPT, "        self.h = h if torch.is_grad_enabled() is None else h.detach()\n"),
         Example(PLAIN, TWICE, "    x = x * 2.0\n"),
         Example(ANEW, "x * shown", "x * scale.exp()"),
+        Example(CLEARED, *FIRST),
     )
 
     def find(self, evidence: Evidence) -> Finding | None:
@@ -115,8 +140,7 @@ class NumberIsAnother(Property):
         frozen = [one for one in evidence.compared(reading) if one.treatment is Treatment.FROZEN]
         place = next((_other(one.reference, one.candidate) for one in frozen), "")
         if place and found.effect not in (Effect.IDENTICAL, Effect.TRUNCATED):
-            newer, late = evidence.of_edit(Treatment.FROZEN), evidence.of_edit(Treatment.FROZEN, Intervention.LATE)
-            place = _old(frozen[0].reference, newer, late) or _other(
+            place = _old(evidence, frozen[0].reference) or _other(
                 evidence.of(reading, Treatment.STILL), evidence.of_edit(Treatment.STILL)
             )
         if not place:
@@ -140,18 +164,34 @@ def _other(code: wire.Trace, edited: wire.Trace) -> str:
     return next((one.site for one in places if any(_differing(one.values, got.get(one.site, ())))), "")
 
 
-def _old(code: wire.Trace, edited: wire.Trace, late: wire.Trace) -> str:
+def _old(evidence: Evidence, code: wire.Trace) -> str:
     """A place with gradients off that takes another number than the code, which is older all the same; '' for none.
 
-    What is made of the latest parameters is another one where these move not after a step, but in the next forward.
+    What is made of the latest parameters is another one where these move not after a step, but in the next forward. An
+    evaluation may fill what later ones read: of these it is asked by moving so behind the latest round alone.
     """
-    got, later = ({one.site: one.values for one in trace.taken} for trace in (edited, late))
-    for one in code.taken if edited.ended_well and late.ended_well else ():
-        pairs = zip(got.get(one.site, ()), later.get(one.site, ()), strict=False)
-        other = _differing(one.values, got.get(one.site, ()))
-        if one.off and any(differs and a == b for differs, (a, b) in zip(other, pairs, strict=False)):
+    spec = RunSpec.edited(evidence.files, Treatment.FROZEN, Intervention.LATE)
+    newer, late = evidence.of_edit(Treatment.FROZEN), evidence.case.pool.get(spec)
+    if not (newer.ended_well and late.ended_well):
+        return ""
+    got = {one.site: one for one in newer.taken}
+    for one in (one for one in code.taken if one.off and one.site in got):
+        mine = got[one.site]
+        other, moved, last = _differing(one.values, mine.values), _moved(mine, late), max(mine.rounds)
+        if any(differs and not moves for differs, moves in zip(other, moved, strict=False)):
             return one.site
+        if any(moves and rounds < last for moves, rounds in zip(moved, mine.rounds, strict=False)):
+            latest = evidence.case.pool.get(replace(spec, since=last - 1))
+            each = zip(other, _moved(mine, latest), mine.rounds, strict=False)
+            if latest.ended_well and any(differs and not moves and rounds == last for differs, moves, rounds in each):
+                return one.site
     return ""
+
+
+def _moved(one: wire.Taken, late: wire.Trace) -> list[bool]:
+    """Of each number of a place, whether it is another one where parameters move later."""
+    others = next((other.values for other in late.taken if other.site == one.site), ())
+    return [a != b for a, b in zip(one.values, others, strict=False)]
 
 
 def _differing(want: tuple[float, ...], have: tuple[float, ...]) -> list[bool]:
