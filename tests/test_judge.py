@@ -28,7 +28,7 @@ from autofix.core.model import (
 )
 from autofix.experiments import pool
 from autofix.experiments.sketches import close
-from autofix.pipeline.rounds import Rounds
+from autofix.pipeline.rounds import Rounds, _foresee_beside
 from autofix.render.snapshot import Snapshot
 from autofix.render.terminal import Look, lines
 from autofix.search import registry
@@ -905,13 +905,43 @@ def test_what_breaks_the_script_by_itself_is_not_tried_again_with_another_edit(t
     train = tmp_path / "train.py"
     train.write_text("x = 1\n")
     passed = Verdict(RunOutcome.PASSED, Effect.CHANGED, Applicability.UNSAFE, "")
-    repair = Rounds(Mock(), Target(train), (), str, print)
+    repair = Rounds(Mock(), Target(train), (), Mock(), print)
     repair.broken, repair.fixes = (
         [Fix(Candidate((), (), (), (), {}), passed, diff)] for diff in (b"+a = 1", b"+b = 1")
     )
     built = [Candidate((), (), (), (), {train: f"x = 1\n{text} = 1\nc = 1\n".encode()}) for text in "abd"]
     left = repair._telling(Mock(pool=Mock(quick=quick)), [(one, Mock()) for one in built])
     assert [one for one, _ in left] == (built[1:] if quick else built[2:])
+
+
+def test_while_an_edit_is_tried_it_is_said_how_many_are_left_and_how_long_that_may_take() -> None:
+    tell = Mock()
+    repair = Rounds(Mock(), Target(Path("train.py")), (), tell, print)
+    first, second = (Candidate((), (title,), (), (), {}) for title in ("Cut it", "Keep it"))
+    case = Mock(pool=Mock(computed=4.2, most=lambda *, in_vain: 180.0 if in_vain else 60.0))
+    repair._announce(case, first, [second])
+    tell.assert_called_once_with(
+        "trying edit 1 of 2: Cut it", following="Keep it; 4 s of processor time used, of 180 at most"
+    )
+    repair.rejected.append(Mock())
+    repair.fixes.append(Mock())
+    repair._announce(case, second, [])
+    tell.assert_called_with("trying edit 3 of 3: Keep it", following="4 s of processor time used, of 60 at most")
+
+
+@pytest.mark.parametrize(
+    ("effect", "quick", "waits"),
+    [(Effect.IDENTICAL, False, True), (Effect.IDENTICAL, True, False), (Effect.CHANGED, False, False)],
+)
+def test_where_runs_are_dear_no_other_edit_runs_beside_one_that_keeps_the_gradients(
+    monkeypatch: pytest.MonkeyPatch, *, effect: Effect, quick: bool, waits: bool
+) -> None:
+    foreseen = Mock()
+    monkeypatch.setattr("autofix.pipeline.rounds.foresee", foreseen)
+    tried, other = Mock(assessed=Mock(effect=effect)), Mock()
+    tried.case.pool.quick = quick
+    _foresee_beside(tried, other)
+    assert (tried.case.pool.drop.called, foreseen.called) == (waits, not waits)
 
 
 def test_a_leaf_that_leaves_its_range_comes_behind_an_edit_that_trains_its_argument(script: Scripts) -> None:

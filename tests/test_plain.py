@@ -146,7 +146,7 @@ def told_of(stage: str, sign: wire.Sign, awaited: str = "") -> str:
     """What is said of a sign of life in a stage."""
     said: list[str] = []
     probe: Any = SimpleNamespace(heard=None, awaited=awaited)
-    Telling(probe, said.append)(stage, calls=2)
+    Telling(probe, said.append)(stage, calls=2, following="trying edits" if stage == TRACING else "")
     probe.heard(sign)
     return said[-1]
 

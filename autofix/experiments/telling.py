@@ -7,9 +7,7 @@ from collections.abc import Callable
 from autofix.experiments.client import Probe
 from autofix.probe import wire
 
-RUNNING, TRACING, TRYING = "running the script", "tracing the failure", "trying edits"
-_NEXT = {TRACING: TRYING}
-"""What follows a stage for certain: whether a script that is run fails at all, nobody knows."""
+RUNNING, TRACING = "running the script", "tracing the failure"
 _LONG = 10.0
 """Seconds without a backward call after which it is said that all which comes before it makes a repair longer."""
 _QUICKER = "a repair is quicker if less is collected, loaded or computed before that"
@@ -20,20 +18,23 @@ class Telling:
 
     def __init__(self, probe: Probe, progress: Callable[[str], None]) -> None:
         self._probe, self._progress = probe, progress
-        self._stage = ""
+        self._stage = self._following = ""
         self._calls = 0
         probe.heard = self._heard
 
-    def __call__(self, stage: str, *, calls: int = 0) -> None:
-        """A stage begins; `calls`: the backward calls after which its run is known to end, where it is."""
-        self._stage, self._calls = stage, calls
+    def __call__(self, stage: str, *, calls: int = 0, following: str = "") -> None:
+        """A stage begins; `calls`: the backward calls after which its run is known to end, where it is.
+
+        `following` comes next: whether a script that is run fails at all, nobody knows.
+        """
+        self._stage, self._calls, self._following = stage, calls, following
         self._progress(stage)
 
     def _heard(self, sign: wire.Sign) -> None:
         of = f" of {self._calls}" if self._calls >= sign.calls > 0 else ""
         at = f", at {sign.file}:{sign.line}" if sign.file else ""
         calls = f"{sign.calls}{of} backward call{'s' * (sign.calls != 1 or bool(of))}"
-        following = f"; next: {_NEXT[self._stage]}" if self._stage in _NEXT else ""
+        following = f"; next: {self._following}" if self._following else ""
         if self._stage == RUNNING and not sign.calls:
             calls = "no backward call yet"
             following = f"; {_QUICKER}" if sign.seconds > _LONG else ""

@@ -37,7 +37,7 @@ def repaired(
         report = _looked_at(probe, report)
     if ended is not None:
         return replace(report, outcome=ended, message=first.words(ended, target, baseline))
-    tell(TRACING, calls=baseline.backward_count)
+    tell(TRACING, calls=baseline.backward_count, following="trying edits")
     with Pool(probe, target, baseline) as pool:
         diagnosis = first.diagnosis(probe, target, baseline, {})
         if diagnosis is None:
@@ -46,6 +46,7 @@ def repaired(
         case = with_answers(Case(pool, diagnosis))
         rounds = Rounds(probe, target, rules, tell, found)
         rounds.search(case)
+        tell("comparing the edits that run")
         fixes = apart(confirmed(case, telling(ordered(rounds.fixes))))
         question = question_of(case, fixes)
         if question is not None and not question.chosen:

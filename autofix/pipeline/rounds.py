@@ -10,6 +10,7 @@ from pathlib import Path
 from autofix.core.model import Applicability, Candidate, Cause, Fix, Note, RunOutcome, Target
 from autofix.experiments.client import JOBS, Probe
 from autofix.experiments.requests import line_maps
+from autofix.experiments.telling import Telling
 from autofix.pipeline import first
 from autofix.pipeline.chains import Built, in_turn, of_autograd, uncovers
 from autofix.pipeline.offers import as_fix, diff
@@ -35,7 +36,7 @@ class Rounds:
     """The search of one repair under way, and what it has come to."""
 
     def __init__(
-        self, probe: Probe, target: Target, rules: Sequence[Rule], tell: Callable[[str], None],
+        self, probe: Probe, target: Target, rules: Sequence[Rule], tell: Telling,
         found: Callable[[Fix], None],
     ) -> None:  # fmt: skip
         self.probe = probe
@@ -73,10 +74,11 @@ class Rounds:
         uncovered = []
         behind: list[Evidence] = []
         while queue and not self._has_waited(case, len(queue)):
-            # This one, too: while the first reference is waited for, its run is to begin before those of the others.
-            case.pool.look_ahead([functools.partial(foresee, one) for _, one in queue[: 1 + 2 * JOBS]])
             (candidate, evidence), *queue = queue
-            self.tell(f"trying {candidate.titles[-1]}")
+            # This one, too: while the first reference is waited for, its run is to begin before those of the others.
+            others = [functools.partial(_foresee_beside, evidence, one) for _, one in queue[: 2 * JOBS]]
+            case.pool.look_ahead([functools.partial(foresee, evidence), *others])
+            self._announce(case, candidate, [one for one, _ in queue])
             if evidence not in behind and comes_late(evidence):
                 behind.append(evidence)
                 queue.insert(2 * JOBS, (candidate, evidence))
@@ -97,6 +99,16 @@ class Rounds:
                 queue = self._worth(case, queue)
         case.pool.look_ahead(())  # what is left is not wanted: its runs would go on beside those that are
         return uncovered
+
+    def _announce(self, case: Case, candidate: Candidate, left: Sequence[Candidate]) -> None:
+        """Say which edit is tried, what is known to be left, and when the search ends at the latest."""
+        number = len(self.fixes) + len(self.rejected) + 1
+        most = case.pool.most(in_vain=not self.fixes)
+        time = f"{case.pool.computed:.0f} s of processor time used, of {most:.0f} at most"
+        self.tell(
+            f"trying edit {number} of {number + len(left)}: {candidate.titles[-1]}",
+            following="; ".join([*(one.titles[-1] for one in left[:1]), time]),
+        )
 
     def _queue(self, case: Case, built: Built) -> list[_Waiting]:
         """The candidates for one diagnosis, in the order in which they are tried."""
@@ -182,6 +194,18 @@ class Rounds:
             and diagnosis.cause is not Cause.OTHER
         )
         return itertools.islice(built, _CHAINS)
+
+
+def _foresee_beside(tried: Evidence, other: Evidence) -> None:
+    """Ask for the runs of another edit, unless runs are dear and the one that is tried keeps the gradients.
+
+    That one likely ends the search: then those of the others would be made in vain.
+    """
+    known, pool = tried.assessed, tried.case.pool
+    if known is not None and known.effect.keeps_gradients and not pool.quick:
+        pool.drop(other.files)
+    else:
+        foresee(other)
 
 
 def _may_go_on(candidate: Candidate) -> bool:

@@ -33,6 +33,11 @@ class Evidence(Runs):
         reading = next((one.answer.means for one in followed if one.answer is not None), None)
         return replace(found, effect=Effect.MEANT, sentence=sentence, reading=reading, changes=())
 
+    @property
+    def assessed(self) -> Assessment | None:
+        """The same, if it is known already."""
+        return vars(self).get("assessment")
+
     @once
     def followed(self) -> wire.Trace:
         """The reference of the reading that the edit equals; of the code as it is written where it equals none."""
