@@ -543,7 +543,7 @@ def _are_numbers(trace: wire.Trace) -> bool:
 
 
 def _renews(evidence: Evidence, part: Part, _idle: Sequence[Part]) -> bool:
-    """Whether a part shows in what is printed, by newer parameters alone: at rest the edit prints what the code does."""
+    """Whether a part shows in what is printed, by newer parameters alone: at rest the edit prints as the code."""
     if evidence.assessment.effect is not Effect.REFRESHED or part.again:
         return False
     other = evidence.left_of(part.left_out(evidence.files))
