@@ -142,7 +142,7 @@ for _ in range(5):
         """
         for crossing in diagnosis.crossed:
             if (found := lasting(sources, crossing.made)) is not None:
-                yield self.propose(append_call(found.source, found.given.value, ".clone()"), WHY)
+                yield self.propose(append_call(found.source, found.given, ".clone()"), WHY)
             for _, source, node in sources.nodes(crossing.made):
                 with suppress(Declined):
                     yield self.propose(in_local_name(source, source.statement(node), diagnosis.failure.stack), WHY)

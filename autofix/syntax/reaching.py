@@ -52,6 +52,7 @@ class Reaching:
                     self._bind(target, statement)
             case ast.AugAssign(target=target, value=value):
                 self._expression(value)
+                self._expression(target)
                 self._read(target)
                 self._bind(target, statement)
             case ast.For(target=target, iter=values) | ast.AsyncFor(target=target, iter=values):

@@ -22,6 +22,7 @@ from ..program.frames import Frames, Raw
 from .carriers import KEPT, Carriers
 from .writes import Handle, Writes
 
+_WRITTEN = "CopySlices"
 _KEPT_CALLS = 40
 _KEPT_EDGES = 400_000
 _KEPT_HANDLES = 20_000
@@ -55,6 +56,8 @@ class Tracer(Dispatch, Listener):
         self._hooks = torch.autograd.graph.saved_tensors_hooks(self._pack, self._unpack)
         self._ages: list[int] = []
         self._stacks: list[Raw] = []
+        self._behind: set[int] = set()
+        """The nodes that autograd makes behind an op, for what it wrote through a view."""
         self.writes = Writes(frames, taps)
         self._passes: deque[_Pass] = deque(maxlen=_KEPT_CALLS)
         self._freed: dict[int, Call] = {}
@@ -117,6 +120,7 @@ class Tracer(Dispatch, Listener):
         for node in graph.operations(graph.walk(call.roots)):
             age = node._sequence_nr()
             current.nodes[age] = node.name()
+            self._note(node)
             if len(current.edges) < _KEPT_EDGES:
                 ends = graph.operations(graph.children(node))
                 current.edges.extend((age, child._sequence_nr()) for child in ends)
@@ -137,8 +141,12 @@ class Tracer(Dispatch, Listener):
 
     # What it all came to --------------------------------------------------------------------------------------------
 
+    def _note(self, node: graph.Node) -> None:
+        if node.name().endswith(_WRITTEN):
+            self._behind.add(node._sequence_nr())
+
     def _stack(self, age: int) -> Raw:
-        at = bisect.bisect_right(self._ages, age)
+        at = bisect.bisect_right(self._ages, age) - (age in self._behind)
         return self._stacks[at] if at < len(self._stacks) else ()
 
     def made(self, tensor: torch.Tensor) -> wire.Stack:
@@ -148,6 +156,7 @@ class Tracer(Dispatch, Listener):
 
     def made_by(self, node: graph.Node) -> wire.Stack:
         """Where an operation was made."""
+        self._note(node)
         return self._frames.resolve(self._stack(node._sequence_nr()))
 
     def never_reached(self, leaf: torch.Tensor) -> bool:

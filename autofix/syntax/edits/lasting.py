@@ -7,12 +7,13 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from autofix.probe.wire import Frame
-from autofix.syntax import blocks, calls, names, writes
+from autofix.syntax import blocks, calls, names, vocabulary, writes
 from autofix.syntax.calls import Function, path_of
 from autofix.syntax.edits.local_name import starts_empty
 from autofix.syntax.reaching import Reaching
 from autofix.syntax.source import Source
 from autofix.syntax.sources import Sources
+from autofix.syntax.vocabulary import SHARING
 
 _STARTING = ("__init__", "setup")
 """Methods in which an attribute gets the value that it begins with."""
@@ -21,42 +22,70 @@ _OPERATORS = ("add_", "sub_", "mul_", "div_")
 
 
 class Lasting(NamedTuple):
-    """What lasts, as the code calls it, and the statement that gives it the name that is written."""
+    """What lasts, as the code calls it, and the expression that gives it the name that is written."""
 
     path: str
     source: Source
-    given: ast.Assign
+    given: ast.expr
 
 
 def lasting(sources: Sources, stack: Sequence[Frame]) -> Lasting | None:
     """What a pass writes to by a second name (`x = self.mesh`, `x += …`), if it is no state that passes hand on.
 
-    A state is written by its own name, too, or bound elsewhere than where it starts, or it starts empty, or its new
-    value is made of the old one.
+    A caller may have given it that name (`scaled(self.mesh)`). A state is written by its own name, too, or bound
+    elsewhere than where it starts, or it starts empty, or its new value is made of the old one.
     """
-    _, source, node = next(sources.nodes(stack), (None, None, None))
-    if source is None or node is None:
-        return None
-    match source.statement(node):
-        case ast.AugAssign(ast.Name() as alias, value=value):
+    frames = [(source, node) for _, source, node in sources.nodes(stack)]
+    statement = frames[0][0].statement(frames[0][1]) if frames else None
+    match statement:
+        case ast.AugAssign(target=target, value=value):
             needed = names.reads(value)
-        case ast.Expr(ast.Call(func=ast.Attribute(value=ast.Name() as alias, attr=attr), args=args)) if (
-            attr in _OPERATORS
-        ):
+        case ast.Expr(ast.Call(func=ast.Attribute(value=target, attr=attr), args=args)) if attr in _OPERATORS:
             needed = names.read_by(args)
         case _:
             return None
-    reads = Reaching(source.function(node) or source.tree).reads
-    match [*reads.get(alias, ())]:
-        case [ast.Assign([ast.Name()], ast.Name() as value) as given] if _is_before_loop(source, given, reads[value]):
-            path = value.id
-        case [ast.Assign([ast.Name()], ast.Attribute() as value) as given] if path_of(value):
-            path = path_of(value)
+    alias = _shown(target)
+    found = _given(frames, alias) if isinstance(alias, ast.Name) else None
+    if not isinstance(alias, ast.Name) or found is None:
+        return None
+    if _is_made_of_old(sources, stack, needed, {alias.id, found.path}) or _is_state(sources, stack, found.path):
+        return None
+    return found
+
+
+def _given(frames: Sequence[tuple[Source, ast.AST]], name: ast.Name) -> Lasting | None:
+    """Where an attribute, or what was bound before a loop, got this name: in its function, or in a caller of that."""
+    source, function = frames[0][0], frames[0][0].function(name)
+    reads = Reaching(function or source.tree).reads
+    match [*reads.get(name, ())]:
+        case [ast.Assign([ast.Name()], given) as statement]:
+            shown = _shown(given)
+            if isinstance(shown, ast.Name) and _is_before_loop(source, statement, reads.get(shown, ())):
+                return Lasting(shown.id, source, given)
+        case [ast.arg(arg=parameter)] if function is not None and len(frames) > 1:
+            frames = frames[1:]
+            source, call = frames[0]
+            if (handed := calls.argument(call, calls.parameters(function), parameter)) is None:
+                return None
+            given, shown = handed, _shown(handed)
         case _:
             return None
-    if _is_made_of_old(sources, stack, needed, {alias.id, path}) or _is_state(sources, stack, path):
-        return None
-    return Lasting(path, source, given)
+    if isinstance(shown, ast.Attribute) and path_of(shown):
+        return Lasting(path_of(shown), source, given)
+    return _given(frames, shown) if isinstance(shown, ast.Name) else None
+
+
+def _shown(value: ast.expr) -> ast.expr:
+    """The variable whose tensor a value is, or a part of it: `self.mesh` of `self.mesh.to(device)[1:].mul_(2)`."""
+    while not path_of(value):
+        match value:
+            case ast.Call(ast.Attribute(inner, attr)) if attr in SHARING or vocabulary.writes(attr):
+                value = inner
+            case ast.Subscript(inner) | ast.Attribute(inner):
+                value = inner
+            case _:
+                break
+    return value
 
 
 def _is_made_of_old(sources: Sources, stack: Sequence[Frame], needed: set[str], old: set[str]) -> bool:
@@ -76,7 +105,8 @@ def _is_made_of_old(sources: Sources, stack: Sequence[Frame], needed: set[str], 
             return True
         if function is None:
             return False
-        called, needed = function, made_of.intersection(calls.parameters(function))
+        known = {one.partition(".")[0] for one in made_of}
+        called, needed = function, known.intersection(calls.parameters(function))
     return False
 
 
@@ -93,9 +123,17 @@ def _is_state(sources: Sources, stack: Sequence[Frame], path: str) -> bool:
         if starts_empty(source, path):
             return True
         for node in source.mentioning(last):
-            if writes.written(source, node).rpartition(".")[2] == last:
+            prefix, _, name = writes.written(source, node).rpartition(".")
+            if name == last and bool(prefix) == ("." in path):  # a variable may be called as the attribute is
                 return True
-            stored = isinstance(node, ast.Attribute) and node.attr == last and not isinstance(node.ctx, ast.Load)
-            if stored and getattr(source.function(node), "name", "") not in _STARTING:
+            if not isinstance(node, ast.Attribute) or node.attr != last or isinstance(node.ctx, ast.Load):
+                continue
+            if getattr(source.function(node), "name", "") not in _STARTING and not _is_moved(source, node):
                 return True
     return False
+
+
+def _is_moved(source: Source, node: ast.expr) -> bool:
+    """Whether an attribute is only given what it was: `self.mesh = self.mesh.to(device)`."""
+    statement = source.statement(node)
+    return isinstance(statement, ast.Assign) and path_of(_shown(statement.value)) == path_of(node)

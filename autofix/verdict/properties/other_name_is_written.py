@@ -103,6 +103,32 @@ for code in codes:
     loss = (model(code) - 1).square().mean()
     train: loss
 """
+WEIGHED = """\
+class Spatial(nn.Module):
+    def __init__(self, adjacency):
+        super().__init__()
+        self.A, self.net = adjacency, nn.Linear(4, 4)
+        self.mask = nn.Parameter(torch.ones(4, 4))
+
+    def forward(self, x):
+        A = self.A
+        A *= self.mask
+        return self.net(x) @ A
+
+
+torch.manual_seed(0)
+model = Spatial(torch.rand(4, 4))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for _ in range(6):
+    loss = (model(torch.randn(3, 4)) - 1).square().mean()
+    train: loss
+"""
+MOVED_FIRST = WEIGHED.replace("        A = self.A\n", '        self.A = self.A.to("cpu")\n        A = self.A\n')
+IN_PART = WEIGHED.replace("A *= self.mask", "A[1:] *= self.mask[1:]")
+HANDED = WEIGHED.replace("        A = self.A\n        A *= self.mask\n", "        A = self.weighed(self.A)\n").replace(
+    "    def forward", "    def weighed(self, A):\n        A.mul_(self.mask)\n        return A\n\n    def forward"
+)
+CUT_A = ("    optimizer.step()\n", "    optimizer.step()\n    model.A = model.A.detach()\n")
 FILLED = """\
 def attend(x, cache, at):
     cache[:, at] = k(x)
@@ -296,6 +322,10 @@ class OtherNameIsWritten(Property):
         Example(PASSED_ON, *SPARED),
         Example(VALUES, *CLONED),
         Example(MESH, *ROLLED),
+        Example(WEIGHED, *CUT_A),
+        Example(MOVED_FIRST, *CUT_A),
+        Example(IN_PART, *CUT_A),
+        Example(HANDED, *CUT_A),
         Example(LOOPED, *ENDED),
         Example(BEST, *IN_PLACE),
         Example(CHAIN, *STEPPED),
@@ -354,6 +384,8 @@ class OtherNameIsWritten(Property):
         Example(STARTED, *ROLLED),
         Example(RESET, *ROLLED),
         Example(BOUND, *ROLLED),
+        Example(WEIGHED.replace("A = self.A\n        A *=", "self.A *=").replace("@ A", "@ self.A"), *CUT_A),
+        Example(MOVED_FIRST.replace('self.A.to("cpu")', 'self.A.to("cpu").clone()'), *CUT_A),
         Example(RECURRENT, *ROLLED),
         Example(NAMED_ONCE, *ENDED),
         Example(ROLLOUT, *STOPPED),
