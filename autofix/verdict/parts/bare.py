@@ -12,6 +12,8 @@ _EXACT = 1 << 53
 """Up to which a whole number is the same as a float."""
 _COPIES = {"clone", "contiguous"}
 _GRAPH_CALLS = {"detach", "detach_", "item", "requires_grad_", "retain_grad"}
+_FORMS = {"unsqueeze", "squeeze", "view", "reshape", "flatten", "view_as", "reshape_as"}
+"""What gives the same values another form."""
 _KINDS = {"is_tensor", "isinstance", "hasattr"}
 """What asks for the kind of a value: `x.detach() if torch.is_tensor(x) else x` is x."""
 _OPERATORS = {"add": ast.Add(), "sub": ast.Sub(), "mul": ast.Mult(), "div": ast.Div(), "pow": ast.Pow()}
@@ -42,6 +44,12 @@ class _Copies(ast.NodeTransformer):
             case ast.Call(ast.Attribute(ast.Name("torch"), "as_tensor"), [value], []):
                 return value  # of a tensor it is that tensor
         return node
+
+
+class _Forms(_Copies):
+    """Takes away what only gives values another form, also as a leaf."""
+
+    calls = _COPIES | _FORMS | {"requires_grad_"}
 
 
 class _Graph(_Copies):
@@ -76,6 +84,11 @@ class _Graph(_Copies):
 def exact(node: ast.stmt) -> str:
     """A statement but for copies of tensors, as text to compare."""
     return ast.dump(_Copies().visit(copy.deepcopy(node)))
+
+
+def formless(node: ast.stmt) -> str:
+    """A statement but for copies of tensors and the form that they have, as text to compare."""
+    return ast.dump(_Forms().visit(copy.deepcopy(node)))
 
 
 def plain(node: ast.expr) -> str:

@@ -22,7 +22,7 @@ from autofix.verdict.parts.laid_out import laid_out
 from autofix.verdict.parts.moved import Move, moves
 from autofix.verdict.parts.options import options
 from autofix.verdict.parts.pieces import pieces, spliced
-from autofix.verdict.parts.repeated import follows, leaves_function, named, renamed, shape, takes_over
+from autofix.verdict.parts.repeated import follows, formed, leaves_function, named, renamed, shape, takes_over
 from autofix.verdict.parts.statements import Item, flat, left_out, statements
 from autofix.verdict.parts.texts import Texts, changed, parsed, passed_over, shifted, side_by_side
 
@@ -112,7 +112,7 @@ def _of_file(path: Path, old: bytes, new: bytes, options: Collection[str]) -> It
     rid = [node for item in gone for node in ast.walk(item.shown)]
     moved = {ast.dump(node) for node in rid if isinstance(node, ast.expr)}.union(*map(fills, rid))
     called = renamed((item.node for item in gone), (item.node for item in fresh), *trees)
-    for mine, other in _paired(gone, fresh, before, after, place):
+    for mine, other in _telling(_paired(gone, fresh, before, after, place), fresh, last):
         was, now = mine.shown if mine else None, other.shown if other else None
         form = shape(now, now) if now else ""
         words, line = _words(mine, other, before, after), mine.start + 1 if mine else 0
@@ -160,6 +160,16 @@ def _of_file(path: Path, old: bytes, new: bytes, options: Collection[str]) -> It
                     yield Part(path, line, said, same, shorter, change=change, form=form, put=text)
     for move in moves(ours, theirs, {id(one) for item in (*gone, *fresh) for one in _whole(item)}):
         yield from (*_undone(move, path, before, after), *_always(move, path, (ours, theirs), before, after))
+
+
+def _telling(
+    pairs: Iterable[tuple[Item | None, Item | None]], fresh: Iterable[Item], tree: ast.Module
+) -> Iterator[tuple[Item | None, Item | None]]:
+    """The pairs of statements but for those that only read in another form what they read before."""
+    made = [item.node for item in fresh]
+    for mine, other in pairs:
+        if not (mine and other and formed(mine.shown, other.shown, made, tree)):
+            yield mine, other
 
 
 def _unrecorded(

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 
 from autofix.syntax.calls import Function, name_of, path_of
-from autofix.verdict.parts.bare import exact
+from autofix.verdict.parts.bare import exact, formless
 
 
 def shape(old: ast.stmt, new: ast.stmt) -> str:
@@ -99,6 +99,22 @@ def named(old: ast.stmt | None, new: ast.stmt | None, fresh: Iterable[ast.stmt],
             if reads(name, ast.Subscript(place.value, place.slice, ast.Load())):
                 return _PUT.format(name=name, value=ast.unparse(place))
     return ""
+
+
+def formed(old: ast.stmt, new: ast.stmt, fresh: Iterable[ast.stmt], tree: ast.AST) -> bool:
+    """Whether a statement only reads in another form, by a new name, what it read before.
+
+    The name is bound once, in its function, to that; what a form is for shows in the runs of the whole edit.
+    """
+    scope = _scope(tree, new)
+    bound = _bound(scope)
+    for one in fresh:
+        match one:
+            case ast.Assign([ast.Name(name)], value) if bound[name] == 1 and _scope(tree, one) is scope:
+                named = _Named(name, value).visit(copy.deepcopy(new))
+                if formless(named) == formless(old) != formless(new):
+                    return True
+    return False
 
 
 def _before(tree: ast.AST, statement: ast.stmt) -> ast.stmt | None:

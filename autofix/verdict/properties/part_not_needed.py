@@ -8,14 +8,15 @@ out, but not all of them together, they replace each other and count as needed. 
 the code as written trains otherwise without it: then the rest of the edit does instead what it did. A new condition
 that counts, and was true whenever it was asked, is not needed, nor is the move of a statement under one. A value that
 is chosen by a condition as the program chooses it itself, a statement that reads by a new name the very object that it
-computed before, and one that reads by its name what was just put into the place that it read, are no parts. A statement
-is brought back with what it needs, a write that torch may refuse also with gradients off, and a write that a cut took
-the place of (`h = h.detach()` for `h[done] = 0`) behind that cut. An argument that a call lost is given to it again; a
-new `where` is tried with either side alone, unless it fills in by the mask and with the value that an assignment did.
-That a class stops being a function of autograd, which nothing takes it for any more, is no part. A call whose result
-nothing reads any more need not give it a name. What changes a statement in the same way as a part that is needed
-changes another, with other variables, is one with it; so is a new statement of the form of a needed one that shows
-where that one is left out, as `a.zero_grad()` beside `b.zero_grad()` where both optimizers have some of the parameters.
+computed before, or what it read in another form, and one that reads by its name what was just put into the place that
+it read, are no parts. A statement is brought back with what it needs, a write that torch may refuse also with gradients
+off, and a write that a cut took the place of (`h = h.detach()` for `h[done] = 0`) behind that cut. An argument that a
+call lost is given to it again; a new `where` is tried with either side alone, unless it fills in by the mask and with
+the value that an assignment did. That a class stops being a function of autograd, which nothing takes it for any more,
+is no part. A call whose result nothing reads any more need not give it a name. What changes a statement in the same way
+as a part that is needed changes another, with other variables, is one with it; so is a new statement of the form of a
+needed one that shows where that one is left out, as `a.zero_grad()` beside `b.zero_grad()` where both optimizers have
+some of the parameters.
 
 What moves (behind other statements, into a block, out of one) is put back. It is not needed where that does as well,
 and where the runs do not show what the moved statement does, or one that it passed: a clip that does not bind, a
@@ -375,6 +376,22 @@ IN_EACH = (
     .replace("(self, x):\n", "(self, x):\n        self.constrain()\n")
     .replace("width(self):\n", "width(self):\n        self.constrain()\n")
 )
+SLOPED = """\
+net = nn.Sequential(nn.Linear(1, 4), nn.Tanh(), nn.Linear(4, 1))
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(6):
+    t = torch.rand(5, requires_grad=True)
+    rise = net(t.unsqueeze(1)) - net(torch.zeros_like(t).unsqueeze(1))
+    slope, = torch.autograd.grad(rise.sum(), t.unsqueeze(1), create_graph=True)
+    loss = (rise - slope).square().mean()
+    train: loss
+"""
+RISES = SLOPED[SLOPED.index("    rise =") : SLOPED.index("    loss")]
+BY_COLUMN = (
+    RISES.replace("t.unsqueeze(1)", "column")
+    .replace("zeros_like(t).unsqueeze(1)", "zeros_like(column)")
+    .replace("    rise", "    column = t.unsqueeze(1)\n    rise", 1)
+)
 OWN_LOSS = TWO[TWO.index("    score.backward") :]
 FOR_ITS_OWN = "    score.backward(retain_graph=True, inputs=[*critic.parameters()])\n" + STEPS_ALWAYS
 WARMING = """\
@@ -431,6 +448,7 @@ class PartNotNeeded(Property):
         Example(DRAWN, DRAWS, SWAPPED),
         Example(METER, SUMS, ALONE.replace(", loss)", ", loss.detach() if step > 99 else loss)")),
         Example(METER, SUMS, SUMS.replace(", loss)", ", loss.clamp(max=99))").replace("total.b", "loss.b")),
+        Example(SLOPED, RISES, BY_COLUMN.replace("(column))", "(column.clamp(max=9)))")),
         Example(CONSTRAINED, ONCE, IN_EACH.replace("self.std.mean()", "self.std.clamp(max=99).mean()")),
         Example(FOUND, HAS, SUMMED.replace("max(len(found), 1)", "(max(len(found), 1) + (step > 99))")),
     )
@@ -474,6 +492,7 @@ class PartNotNeeded(Property):
         ),
         Example(METER, SUMS, ALONE.replace(", loss)", ", loss.item())")),
         Example(METER, SUMS, ALONE.replace("+ value", "+ (value.detach() if torch.is_tensor(value) else value)")),
+        Example(SLOPED, RISES, BY_COLUMN),
         Example(CONSTRAINED, ONCE, IN_EACH),
         Example(FOUND, HAS, SUMMED),
         Example(TWO, OF_CRITIC, STEPS_ALWAYS),
@@ -543,7 +562,7 @@ def _are_numbers(trace: wire.Trace) -> bool:
 
 
 def _renews(evidence: Evidence, part: Part, _idle: Sequence[Part]) -> bool:
-    """Whether a part shows in what is printed, by newer parameters alone: at rest the edit prints as the code."""
+    """Whether a part shows in what is printed, by newer parameters alone: at rest the edit prints as the code does."""
     if evidence.assessment.effect is not Effect.REFRESHED or part.again:
         return False
     other = evidence.left_of(part.left_out(evidence.files))
