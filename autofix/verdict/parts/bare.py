@@ -91,6 +91,14 @@ def formless(node: ast.stmt) -> str:
     return ast.dump(_Forms().visit(copy.deepcopy(node)))
 
 
+def reforms(node: ast.expr) -> bool:
+    """Whether an expression only gives a variable another form."""
+    rest = node
+    while isinstance(rest, ast.Call) and isinstance(rest.func, ast.Attribute) and rest.func.attr in _Forms.calls:
+        rest = rest.func.value
+    return rest is not node and isinstance(rest, ast.Name)
+
+
 def plain(node: ast.expr) -> str:
     """An expression but for what it tells autograd to record, as text to compare."""
     return ast.dump(_Graph().visit(copy.deepcopy(node)))

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 
 from autofix.syntax.calls import Function, name_of, path_of
-from autofix.verdict.parts.bare import exact, formless
+from autofix.verdict.parts.bare import exact, formless, reforms
 
 
 def shape(old: ast.stmt, new: ast.stmt) -> str:
@@ -110,7 +110,9 @@ def formed(old: ast.stmt, new: ast.stmt, fresh: Iterable[ast.stmt], tree: ast.AS
     bound = _bound(scope)
     for one in fresh:
         match one:
-            case ast.Assign([ast.Name(name)], value) if bound[name] == 1 and _scope(tree, one) is scope:
+            case ast.Assign([ast.Name(name)], value) if (
+                reforms(value) and bound[name] == 1 and _scope(tree, one) is scope
+            ):
                 named = _Named(name, value).visit(copy.deepcopy(new))
                 if formless(named) == formless(old) != formless(new):
                     return True
