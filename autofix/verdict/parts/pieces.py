@@ -23,6 +23,8 @@ _SPREAD = {"expand", "expand_as", "broadcast_to", "contiguous", "type_as"}
 """What does to values in words what most operations do to them by themselves: where it is not needed, it never is."""
 _UNSEEN = {*GRAPH_WORDS, "device"}
 """What a call may be told or not without another value."""
+_ALLOWS, _FILLS = "allow_unused", "materialize_grads=True"
+"""Torch takes the first to be said by the second."""
 Piece = tuple[ast.expr, bytes, bool, str]
 """An expression of the new text, what to put in its place, whether only the graph is another, and the change."""
 
@@ -190,7 +192,8 @@ def _given(old: ast.Call, new: ast.Call) -> Iterator[_Change]:
             left = [*new.args[: c + both], *old.args[a + both : b], *new.args[d:]]
             yield from _otherwise(new, left, new.keywords, new.args[c + both : d])
     was, now = ({word.arg: word for word in call.keywords} for call in (old, new))
-    for name in (one for one in was | now if one not in _UNSEEN):
+    implied = {_ALLOWS} if any(ast.unparse(word) == _FILLS for word in new.keywords) else set()
+    for name in (one for one in was | now if one not in _UNSEEN | implied):
         if name in was and name in now:
             yield from _changed(was[name].value, now[name].value)
         else:

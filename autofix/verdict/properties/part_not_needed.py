@@ -392,6 +392,21 @@ BY_COLUMN = (
     .replace("zeros_like(t).unsqueeze(1)", "zeros_like(column)")
     .replace("    rise", "    column = t.unsqueeze(1)\n    rise", 1)
 )
+UNUSED = """\
+net, scale = nn.Linear(3, 1), torch.ones(1, requires_grad=True)
+optimizer = torch.optim.SGD([*net.parameters(), scale], lr=0.1)
+for _ in range(6):
+    x = torch.randn(5, 3)
+    loss = net(x).square().mean()
+    slopes = torch.autograd.grad(loss, [*net.parameters(), scale])
+    optimizer.zero_grad()
+    (net(x) * scale).square().mean().backward()
+    for p, slope in zip([*net.parameters(), scale], slopes):
+        p.grad = p.grad + slope
+    optimizer.step()
+"""
+OF_ALL = "net.parameters(), scale])\n    optimizer.z"
+FILLED = OF_ALL.replace("scale]", "scale], allow_unused=True, materialize_grads=True")
 OWN_LOSS = TWO[TWO.index("    score.backward") :]
 FOR_ITS_OWN = "    score.backward(retain_graph=True, inputs=[*critic.parameters()])\n" + STEPS_ALWAYS
 WARMING = """\
@@ -448,6 +463,7 @@ class PartNotNeeded(Property):
         Example(DRAWN, DRAWS, SWAPPED),
         Example(METER, SUMS, ALONE.replace(", loss)", ", loss.detach() if step > 99 else loss)")),
         Example(METER, SUMS, SUMS.replace(", loss)", ", loss.clamp(max=99))").replace("total.b", "loss.b")),
+        Example(UNUSED, OF_ALL, FILLED.replace("=True)", "=True, is_grads_batched=False)")),
         Example(SLOPED, RISES, BY_COLUMN.replace("(column))", "(column.clamp(max=9)))")),
         Example(CONSTRAINED, ONCE, IN_EACH.replace("self.std.mean()", "self.std.clamp(max=99).mean()")),
         Example(FOUND, HAS, SUMMED.replace("max(len(found), 1)", "(max(len(found), 1) + (step > 99))")),
@@ -492,6 +508,7 @@ class PartNotNeeded(Property):
         ),
         Example(METER, SUMS, ALONE.replace(", loss)", ", loss.item())")),
         Example(METER, SUMS, ALONE.replace("+ value", "+ (value.detach() if torch.is_tensor(value) else value)")),
+        Example(UNUSED, OF_ALL, FILLED),
         Example(SLOPED, RISES, BY_COLUMN),
         Example(CONSTRAINED, ONCE, IN_EACH),
         Example(FOUND, HAS, SUMMED),
