@@ -25,7 +25,7 @@ from typing import TypeGuard
 from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
 from autofix.syntax import calls, writes
 from autofix.syntax.edits import Step, at_once, clone_before, embed, not_inplace, out_of_place
-from autofix.syntax.one_tensor import writes_to_one
+from autofix.syntax.one_tensor import writes_to_one, written_alike
 
 WHY = "The result becomes a new tensor, and the one that backward needs stays as it was saved."
 WHY_BOTH = "Each result becomes a new tensor, made of what the other was before."
@@ -91,6 +91,18 @@ a, b = torch.sigmoid(h), torch.tanh(h)
 +a, b = a - b.mean(), b - a.mean()
 (a.square() + b.square()).sum().backward()
 print(h.grad.sum().item())
+! unsafe: either mean may be meant to be squared from here on
+net, blur = nn.Conv2d(1, 1, 3, padding=1), nn.AvgPool2d(3, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for aim in torch.rand(8, 1, 6, 6).split(2):
+    out = net(aim)
+    mean, wanted = blur(out), blur(aim)
+    both = blur(out * aim) - mean * wanted
+-    spread = blur(out.square()) - mean.square_()
+-    wide = blur(aim.square()) - wanted.square_()
++    spread = blur(out.square()) - mean.square()
++    wide = blur(aim.square()) - wanted.square()
+    train: ((mean - wanted).square() - both * (spread + wide)).mean()
 ! two names of one tensor, and each has a gate of its own
 ! unsafe: both writes may be meant for the one tensor
 gates = nn.Linear(3, 3), nn.Linear(3, 3)
@@ -152,14 +164,16 @@ for _ in range(3):
     def _rebound(self, sites: dict[ast.AST, Source], declined: list[Declined]) -> Iterator[Proposal]:
         edits: dict[ast.AST, list[Step]] = {}
         groups: dict[tuple[ast.AST, ...], Source] = {}
+        halves: set[tuple[ast.AST, ...]] = set()
         for node, source in sites.items():
             try:
                 edits[node] = out_of_place(source, node)
             except Declined as reason:
                 declined.append(reason)
             else:
-                to_one = writes_to_one(source, node)
-                several = [[node], to_one, writes.neighbours(source, node)]
+                to_one, alike = writes_to_one(source, node), written_alike(source, node)
+                several = [[node], to_one, alike, writes.neighbours(source, node)]
+                halves.update({(node,)} if len(alike) > 1 else ())
                 if len({writes.written(source, one) for one in to_one}) > 1:  # one alone would leave the others mixed
                     several = [to_one]
                 groups.update(dict.fromkeys(map(tuple, several), source))
@@ -168,7 +182,7 @@ for _ in range(3):
         for group, source in sorted(groups.items(), key=lambda item: len(item[0]))[: 2 * _MOST]:
             with suppress(Declined):
                 every = [edit for node in group for edit in out_of_place(source, node)]
-                yield self.propose(every, WHY)
+                yield self.propose(every, WHY, later=int(group in halves))
         if len(edits) > 1:
             every = [edit for steps in edits.values() for edit in steps]
             yield self.propose(every, WHY)

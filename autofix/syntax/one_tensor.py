@@ -5,8 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Mapping, Sequence
 
-from autofix.syntax.calls import path_of
+from autofix.syntax.blocks import block_of
+from autofix.syntax.calls import name_of, path_of, within
 from autofix.syntax.live import nodes_of
+from autofix.syntax.names import binds
 from autofix.syntax.reaching import Reaching
 from autofix.syntax.source import Source
 from autofix.syntax.writes import written
@@ -31,6 +33,20 @@ def writes_to_one(source: Source, node: ast.AST) -> list[ast.AST]:
         if _second_of(source, other[0], reads) == second:
             found = {source.statement(write): write for write in other} | found
     return [one for _, one in sorted(found.items(), key=lambda item: item[0].lineno)]
+
+
+def written_alike(source: Source, node: ast.AST) -> list[ast.AST]:
+    """This write and those of its block by the same method, whose value is used where it is written, as this one's is.
+
+    As in `a - x.pow_(2)` and `b - y.pow_(2)`: whoever means one of them to make a new value means it of each.
+    """
+    used = [
+        call
+        for call in within(*block_of(source, source.statement(node)))
+        if name_of(call) == name_of(node) and written(source, call) and not isinstance(source.parent(call), ast.Expr)
+        and written(source, call) not in binds(source.statement(call))
+    ]  # fmt: skip
+    return [*used] if node in used else [node]
 
 
 def are_one(source: Source, nodes: Sequence[ast.AST]) -> bool:

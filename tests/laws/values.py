@@ -358,6 +358,29 @@ for _ in range(6):
     },
     frozenset({"out of place", "of a clone"}),
 )
+MEANS = Program(
+    "the means of two images are squared in place, and backward needs one of them",
+    """\
+net, blur = nn.Conv2d(1, 1, 3, padding=1), nn.AvgPool2d(3, 1)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for target in torch.rand(12, 1, 6, 6).split(2):
+    out = net(target + 0.1)
+    mean, aim = blur(out), blur(target)
+    both = blur(out * target) - mean * aim
+    spread = blur(out.square()) - mean.square_()
+    wide = blur(target.square()) - aim.square_()
+    loss = ((mean - aim).square() - both * (spread + wide)).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+""",
+    {
+        "the one that fails out of place": (("aim.square_()", "aim.square()"),),
+        "of a clone": (("mean * aim", "mean * aim.clone()"),),
+        "as it is written": (("(mean - aim)", "(mean - aim.clone())"), ("mean * aim", "mean * aim.clone()")),
+    },
+    frozenset(),
+)
 GATES = Program(
     "two gates scale one tensor under two names",
     """\
@@ -412,6 +435,10 @@ HELD = Program(
 
 PROGRAMS = (
     SKIP,
+    MEANS,
+    MEANS.mutated(
+        "only one is in place", ("mean.square_()", "mean.square()"), right=("the one that fails out of place",)
+    ),
     SKIP.mutated("nobody else reads what went in", ("both = x + y", "both = y"), right=("out of place", "of a copy")),
     SKIP.mutated(
         "by an alias within the block",

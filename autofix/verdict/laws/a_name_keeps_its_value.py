@@ -21,7 +21,8 @@ exceptions. Those of one variable (`x *= …`, then `x += …`) to which no name
 statements, also where only one of them spoils what backward needs. And where each is by a second name that the function
 gives to one variable (`left = x`, `left *= …`, `right = x`, `right *= …`), each second name is taken for a copy. A part
 that is written, too, or a method whose value is dropped (`x.clamp_(0)`), is written on purpose, and then the others may
-be; so is what a function writes that is given the tensor before.
+be; so is what a function writes that is given the tensor before. So do two whose values are used in the same way
+(`a - x.pow_(2)`, `b - y.pow_(2)`), if only one of them spoils what backward needs: the reading would leave the other.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from autofix.experiments.compare import comparable, differences
 from autofix.experiments.sketches import LIVE
 from autofix.experiments.spec import RunSpec
 from autofix.probe import wire
-from autofix.syntax.one_tensor import are_one, writes_to_one
+from autofix.syntax.one_tensor import are_one, writes_to_one, written_alike
 from autofix.syntax.source import Source
 from autofix.syntax.sources import Sources
 from autofix.verdict.law import PASSES, KeptByChange, at
@@ -68,7 +69,7 @@ def _is_one(runs: Runs) -> bool:
 
 
 def is_half(runs: Runs) -> bool:
-    """Whether the reading leaves other writes to the same tensors in place: then no name has its old value by it."""
+    """Whether the reading leaves other writes in place, to the same tensors or alike: it keeps half of old values."""
     written = _found(runs, runs.whole_writes) or []
     handed = _found(runs, (stack for saved in runs.trace.saved for stack in saved.handed))
     out_of_place = {source.statement(node) for source, node in written}
@@ -76,6 +77,7 @@ def is_half(runs: Runs) -> bool:
     for source, node in written:
         group = writes_to_one(source, node)
         (out_of_place if are_one(source, group) else left).update(map(source.statement, group))
+        left.update(map(source.statement, written_alike(source, node)))
     return handed is None or bool(left - out_of_place)
 
 
