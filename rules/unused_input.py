@@ -3,7 +3,8 @@
 ## What it does
 Lets the input require a gradient where it is made, bound or handed in (`x.requires_grad_()`), so that what is computed
 from it knows it; where a loss is to be trained through the derivative, gives that a graph, too (`create_graph=True`).
-Hands on what a caller has for an input that is left to its default (`params=params`).
+Of an input that is a new view of what the forward was given, takes that part of the derivative by the whole:
+`grad(u, p)[0][:, 0:1]`. Hands on what a caller has for an input that is left to its default (`params=params`).
 For one of several inputs that a result does not use, asks for zeros with `allow_unused=True, materialize_grads=True`.
 Where that was allowed already, and the None is then computed with, only among other inputs.
 
@@ -25,14 +26,16 @@ from collections.abc import Iterator
 from autofix.probe.wire import Origin
 from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
 from autofix.syntax import blocks, calls, names, vocabulary
-from autofix.syntax.edits import Step, append_call, insert_after, insert_before, move_before, set_keyword
+from autofix.syntax.edits import Step, append_call, insert_after, insert_before, move_before, replace, set_keyword
 
 WHY_INPUT = "The input requires a gradient before anything is computed from it, so that the result knows it."
 WHY_EARLIER = "What goes into the forward is the leaf that the derivative is taken by, not what it was made of."
 WHY_GRAPH = f"{WHY_INPUT} Its derivative has a graph, so that a loss is trained through it."
+WHY_WHOLE = "The result was computed from the whole; each new view of it is another tensor, which took no part."
 WHY_PASSED = "The derivative is by what the caller has, which the result was computed from, not by a default."
 WHY_UNUSED = "Where the result does not depend on an input, its derivative is zero."
 _DEEPEST = 4
+_FORMS = frozenset({"flatten", "permute", "reshape", "squeeze", "t", "transpose", "unsqueeze", "view"})
 _CREATE = vocabulary.GRAD.index("create_graph")
 
 
@@ -177,6 +180,33 @@ for _ in range(4):
     fast = stepped(params, grads)
     loss = sum((torch.nn.functional.linear(x, w, b) - 1).square().mean() for w, b in (fast[:2], fast[2:]))
     train: loss
+! by a part of what the forward was given, cut out anew
+net = torch.nn.Sequential(torch.nn.Linear(2, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    p = torch.rand(6, 2).requires_grad_()
+    u = net(p)
+-    u_x = torch.autograd.grad(u.sum(), p[:, 0:1], create_graph=True)[0]
++    u_x = torch.autograd.grad(u.sum(), p, create_graph=True)[0][:, 0:1]
+    train: (u_x + u).pow(2).mean()
+! by a column made of it once more
+net = torch.nn.Sequential(torch.nn.Linear(1, 8), torch.nn.Softplus(), torch.nn.Linear(8, 1))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    wait = torch.rand(6).requires_grad_()
+    column = wait.unsqueeze(-1)
+    total = net(wait.unsqueeze(-1)) - net(torch.zeros(6, 1))
+-    (rate,) = torch.autograd.grad(total.sum(), column, create_graph=True)
++    (rate,) = torch.autograd.grad(total.sum(), wait, create_graph=True)
++    rate = rate.unsqueeze(-1)
+    train: (total - rate).square().mean()
+! an item of a list is a tensor of its own
+! unsafe: only what the script prints can be compared
+weights = [torch.ones(2, requires_grad=True) for _ in range(2)]
+loss = weights[1].exp().sum()
+-slope = torch.autograd.grad(loss, weights[0])[0]
++slope = torch.autograd.grad(loss, weights[0], allow_unused=True, materialize_grads=True)[0]
+print((slope + weights[1]).sum().item())
 ! unsafe: the code leaves the weights of the step before out, and only the loss says that it goes on from them
 net = torch.nn.Linear(3, 1)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
@@ -247,6 +277,8 @@ derivative(a.pow(2).sum())
                         yield self.propose([*edits, *graph], WHY_GRAPH, later=Tier.CREATE - self.tier)
             yield from self._earlier(origin, sources)
         yield from self._passed_on(diagnosis, sources)
+        if not made:
+            yield from self._by_the_whole(diagnosis, sources)
         if len({origin.stack[:1] for origin in made}) == 1:
             yield from self._each_time(diagnosis, sources)
         if not made or any(origin.kind == "none_among" for origin in diagnosis.trace.origins):
@@ -305,6 +337,24 @@ derivative(a.pow(2).sum())
                 return
             yield self.propose(insert_before(source, blocks.top(function), line), WHY_INPUT, later=depth)
 
+    def _by_the_whole(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
+        """The derivative by what the input is a view of, and the same view of that."""
+        for _, source, call in sources.located(diagnosis.asked[:1]):
+            given = _input(call) if isinstance(call, ast.Call) else None
+            view = given and _viewed(source, given)
+            if given is None or not view:
+                return
+            whole, form = view
+            match source.parent(call):
+                case ast.Subscript(slice=ast.Constant(value=0)) as taken:
+                    edits = append_call(source, taken, form)
+                case ast.Assign(targets=[ast.Tuple(elts=[ast.Name(id=name)])]) as bound:
+                    edits = insert_after(source, bound, [f"{name} = {name}{form}"])
+                case _:
+                    return
+            title = "Take its part of the derivative by the whole"
+            yield self.propose([*replace(source, given, whole), *edits], WHY_WHOLE, title=title)
+
     def _passed_on(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """What a function differentiates by, given by a caller that has a variable of that name and leaves it out."""
         for (frame, _, asks), (_, source, call) in itertools.pairwise(sources.located(diagnosis.asked[:2])):
@@ -338,6 +388,23 @@ derivative(a.pow(2).sum())
             raise Declined("nothing that the derivative is by was used: zeros would train nothing")
         zeros = set_keyword(source, call, "materialize_grads", "True")
         yield self.propose(zeros, WHY_UNUSED, title="Take zeros for what is not used", later=1)
+
+
+def _viewed(source: Source, given: ast.expr) -> tuple[str, str] | None:
+    """What an input, or the one value of its variable, is a view of, and how it is written behind that."""
+    path = calls.path_of(given)
+    scope, bound = source.function(given), list(names.assignments(source, path)) if path else []
+    if len(bound) == 1 and source.function(bound[0]) is scope:
+        given = next(names.given_to(bound[0], path), given)
+    match given:
+        case ast.Subscript(value=whole, slice=ast.Tuple()) if calls.path_of(whole):
+            pass
+        case ast.Call(func=ast.Attribute(value=whole, attr=name)) if calls.path_of(whole) and name in _FORMS:
+            pass
+        case _:
+            return None
+    (start, end), last = source.extent(whole), source.extent(given)[1]
+    return source.text[start:end], source.text[end:last]
 
 
 def _is_allowed(call: ast.Call) -> bool:
