@@ -1,7 +1,8 @@
 """A result that is computed anew and read by nothing, while the loss uses what the same call gave before.
 
 ## What it does
-Gives the new result the name that the loss reads: `outputs = model(x)` where `logits = model(x)` stood.
+Gives the new result the name that the loss reads: `outputs = model(x)` where `logits = model(x)` stood. Of two of
+one name, the loss reads what was just computed: `features` in place of `self.features`.
 
 ## Why autograd fails
 The backward of the loss before has freed the graph of the first result, or a step has written what it needs. Kept, that
@@ -19,7 +20,9 @@ from collections.abc import Collection, Iterator
 
 from autofix.diagnosis.unread import unread_results
 from autofix.search.rule import Cause, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
-from autofix.syntax.edits import rename
+from autofix.syntax.calls import path_of
+from autofix.syntax.edits import rename, replace
+from autofix.syntax.live import Needed
 from autofix.syntax.reaching import Reaching
 
 WHY = "The loss is made of what was just computed, with a graph of its own."
@@ -87,6 +90,38 @@ for _ in range(4):
 -    again = critic(fake)
 +    score = critic(fake)
     train[m_opt]: (score - 1).square().mean()
+! the same was computed of what is cut, so that only the critic learns
+class Both:
+    def __init__(self):
+        self.G = torch.nn.Sequential(torch.nn.Linear(2, 4), torch.nn.Tanh(), torch.nn.Linear(4, 3))
+        self.D, self.head = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh()), torch.nn.Linear(4, 1)
+        self.g_opt = torch.optim.SGD(self.G.parameters(), lr=0.1)
+        self.d_opt = torch.optim.SGD([*self.D.parameters(), *self.head.parameters()], lr=0.1)
+
+    def judge(self, x):
+        seen = self.D(x)
+        return self.head(seen), seen
+
+    def maker(self, real):
+        self.fake = self.G(torch.randn(5, 2))
+        self.score, self.seen = self.judge(self.fake)
+        self.g_opt.zero_grad()
+        ((self.score - 1).square().mean() + (self.seen - self.D(real)).square().mean()).backward(retain_graph=True)
+        self.g_opt.step()
+
+    def critic(self, real):
+        score, seen = self.judge(self.fake.detach())
+        self.d_opt.zero_grad()
+-        (score.square().mean() - (self.seen - self.D(real)).square().mean()).backward()
++        (score.square().mean() - (seen - self.D(real)).square().mean()).backward()
+        self.d_opt.step()
+
+
+both = Both()
+for _ in range(4):
+    real = torch.randn(5, 3)
+    both.maker(real)
+    both.critic(real)
 ! the new result is shown
 net = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
@@ -122,6 +157,19 @@ for _ in range(4):
                     for name in _read(source, one, frame.line):
                         if name in older:
                             yield self._used(source, one, target, name, frame.line)
+
+        yield from self._of_its_name(older, diagnosis, sources)
+
+    def _of_its_name(self, older: Collection[str], diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
+        """What a call has just given and nothing reads, in place of the older attribute of that name behind it."""
+        for frame, source, node in sources.nodes(diagnosis.failure.stack):
+            scope = source.function(node) or source.tree
+            read = [one for one in ast.walk(scope) if isinstance(one, ast.Attribute) and path_of(one) in older]
+            for made, name in Needed(source, scope).unread() if read else ():
+                behind = [one for one in read if one.attr == name and made.lineno < one.lineno <= frame.line]
+                if behind and isinstance(made, ast.Assign) and isinstance(made.value, ast.Call):
+                    edits = [step for one in behind for step in replace(source, one, name)]
+                    yield self.propose(edits, WHY, title=f"{self.title}: {name} in place of {path_of(behind[0])}")
 
     def _used(self, source: Source, one: ast.Assign, target: ast.Name, name: str, last: int) -> Proposal:
         """The new result under the older name; where it is shown under its own, that name in the loss."""
