@@ -234,10 +234,11 @@ def parts(target: ast.expr) -> Iterator[ast.expr]:
 
 
 def locals_of(function: Function) -> set[str]:
-    """The local names of a function: its parameters and what it binds."""
+    """The local names of a function: its parameters and what it binds, but for what it says is another's."""
     own = {one.arg for one in ast.walk(function.args) if isinstance(one, ast.arg)}
     own |= {one.name for one in ast.walk(function) if isinstance(one, _SCOPES[:3]) and one is not function}
-    return own | {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    own |= {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    return own - {name for n in ast.walk(function) if isinstance(n, (ast.Global, ast.Nonlocal)) for name in n.names}
 
 
 def locals_read(function: Function, expression: ast.expr) -> set[str]:

@@ -77,6 +77,23 @@ for _ in range(4):
     loss = -(ratio * gained).mean()
     train: loss
 """
+SHOWN = """\
+net, raw = nn.Linear(3, 1), nn.Parameter(torch.zeros(()))
+optimizer = torch.optim.SGD([*net.parameters(), raw], lr=0.1)
+weight = raw.exp()
+
+
+def error(x):
+    return (weight * net(x) - 1).square().mean()
+
+
+for _ in range(5):
+    loss = error(torch.randn(6, 3))
+    train: loss
+    print(weight.item())
+"""
+OF_CALL = "    return (weight", "    weight = raw.exp()\n    return (weight"
+FOR_ALL = "    return (weight", "    global weight\n    weight = raw.exp()\n    return (weight"
 _SHAPES = frozenset(("shape", "ndim", "dtype", "device", "size", "dim", "numel"))
 
 
@@ -90,11 +107,14 @@ class ComputedAnewInPart(Property):
         Example(WEIGHED, GAP, ANEW),
         Example(WEIGHED, GAP, GAP.replace("gap", "fresh").replace("weight *", "raw.exp()\n    gap = fresh *")),
         Example(IN_A_CLASS, "gap = self.weight", "gap = self.raw.exp()"),
+        Example(SHOWN, *OF_CALL),
     )
     silent = (
         Example(WEIGHED, *BOTH),
         Example(HELPED, *BOTH),
         Example(TWICE, GAP, ANEW),
+        Example(SHOWN, *FOR_ALL),
+        Example(SHOWN.replace("    print(weight.item())\n", ""), *OF_CALL),
         Example(WEIGHED.replace("weight.detach() * error", "error.expand(weight.shape)"), GAP, ANEW),
         Example(WEIGHED, "    of_raw.step()\n", "    of_raw.step()\n    weight = raw.exp()\n"),
         Example(IN_A_CLASS, "        error =", "        self.weight = self.raw.exp()\n        error ="),
@@ -125,24 +145,35 @@ class ComputedAnewInPart(Property):
 def _left(old: Source, new: Source, carrier: wire.Carrier) -> ast.expr | None:
     """Where an edited file still reads, in statements of the code, what it has elsewhere computed anew."""
     before, after = (list(_reads(source, carrier)) for source in (old, new))
-    bound = [Counter(map(ast.unparse, assignments(source, carrier.path))) for source in (old, new)]
+    bound = [Counter(map(ast.unparse, _binding(source, carrier))) for source in (old, new)]
     if bound[0] != bound[1] or not 0 < len(after) < len(before):
         return None
     known = {ast.unparse(old.statement(one)) for one in before}
     return after[0] if all(ast.unparse(new.statement(one)) in known for one in after) else None
 
 
+def _binding(source: Source, carrier: wire.Carrier) -> Iterator[ast.stmt]:
+    """What binds a variable, and not a local one of the same name."""
+    scope = function_named(source, carrier.function) if carrier.path.isidentifier() else source.tree
+    return (one for one in assignments(source, carrier.path) if not _is_another(source, one, carrier, scope))
+
+
+def _is_another(source: Source, node: ast.AST, carrier: wire.Carrier, scope: ast.AST | None) -> bool:
+    """Whether a name at this place is a local one of a function within the scope of the carrier."""
+    own = (part for part in source.around(node) if isinstance(part, Function) and part is not scope)
+    return any(carrier.path in locals_of(part) for part in own)
+
+
 def _reads(source: Source, carrier: wire.Carrier) -> Iterator[ast.expr]:
     """The places in passes that read the values of a variable: in loops and functions beside what binds it."""
     scope = function_named(source, carrier.function) if carrier.path.isidentifier() else source.tree
-    binding = [{id(one) for one in source.around(bound)} for bound in assignments(source, carrier.path)]
+    binding = [{id(one) for one in source.around(bound)} for bound in _binding(source, carrier)]
     for one in mentions(scope, carrier.path) if scope is not None else ():
         parent = source.parent(one)
         if not isinstance(one.ctx, ast.Load) or (isinstance(parent, ast.Attribute) and parent.attr in _SHAPES):
             continue
         passes = [part for part in source.around(one) if isinstance(part, (ast.For, ast.While, Function))]
-        own = (part for part in passes if isinstance(part, Function) and part is not scope)
-        if any(carrier.path in locals_of(part) for part in own):  # another variable
+        if _is_another(source, one, carrier, scope):
             continue
         if any(id(part) not in around for part in passes for around in binding):
             yield one
