@@ -151,6 +151,7 @@ class Run(State):
         if asked.frozen or asked.ordered:
             freeze = self.perturb if asked.frozen else None
             self.keyed = KeyedRandom(self.frames, freeze, ordered=asked.ordered)
+            self.keyed.patch_arrays()
             if not asked.compared:  # what drops otherwise each time is never the same as before
                 self.keyed.patch_dropout()
             self.modes.enter_context(self.keyed)

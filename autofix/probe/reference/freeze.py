@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import math
 import sys
@@ -225,6 +226,11 @@ class Freeze(Perturb):
                 self._move_all()
 
     @property
+    def in_step(self) -> bool:
+        """Whether an optimizer is at work, and not what it asks its closure for."""
+        return bool(self._before) and not torch.is_grad_enabled()
+
+    @property
     def rounds(self) -> int:
         """How many are over."""
         return self._round + self._due
@@ -307,11 +313,31 @@ class KeyedRandom(Dispatch):
                 torch.default_generator.manual_seed(seed)
         result = func(*args, **kwargs) if kwargs else func(*args)
         if func is _TAKES and not args[0].requires_grad and isinstance(result, (bool, int, float)) and not _is_ours():
-            values = self._taken.setdefault(self._frames.here(), [])
-            if len(values) < _NUMBERS:
-                rounds = self._freeze.rounds if self._freeze is not None else 0
-                values.append((float(result), not torch.is_grad_enabled(), rounds))
+            self._take(result)
         return result
+
+    def _take(self, *numbers: float) -> None:
+        values = self._taken.setdefault(self._frames.here(), [])
+        if len(values) < _NUMBERS and not (self._freeze is not None and self._freeze.in_step):
+            rounds = self._freeze.rounds if self._freeze is not None else 0
+            values += [(float(number), not torch.is_grad_enabled(), rounds) for number in numbers]
+
+    def patch_arrays(self) -> None:
+        """Hear of what the program takes as an array or a list, too: by its size and sums."""
+        for name in ("numpy", "tolist", "__array__"):
+            setattr(torch.Tensor, name, self._given(getattr(torch.Tensor, name)))
+
+    def _given(self, plain: Any) -> Any:
+        @functools.wraps(plain)
+        def given(tensor: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
+            result = plain(tensor, *args, **kwargs)
+            plainly = tensor.layout is torch.strided and not tensor.is_complex() and tensor.numel()
+            if plainly and not tensor.requires_grad and self._frames.owns(sys._getframe(1).f_code):
+                with quiet():
+                    self._take(*_sums(tensor))
+            return result
+
+        return given
 
     def taken(self) -> tuple[wire.Taken, ...]:
         """What each place takes of tensors: scores, choices, what a script shows."""
@@ -371,10 +397,15 @@ def _content(tensor: torch.Tensor) -> str:
 
     The sums of all and of every second value are told beside the norm, to hundredths of it.
     """
-    flat = tensor.detach().reshape(-1).double()
-    size = float(flat.norm())
-    sums = [round(100 * float(part.sum()) / size) if 0 < size < math.inf else 0 for part in (flat, flat[::2])]
+    size, *parts = _sums(tensor)
+    sums = [round(100 * part / size) if 0 < size < math.inf else 0 for part in parts]
     return f"{tuple(tensor.shape)}|{size:.2e} {sums}"
+
+
+def _sums(tensor: torch.Tensor) -> list[float]:
+    """The norm of a tensor, and the sums of all and of every second of its values."""
+    flat = tensor.detach().reshape(-1).double()
+    return [float(flat.norm()), *(float(part.sum()) for part in (flat, flat[::2]))]
 
 
 def _kinds(value: Any) -> Any:

@@ -2,14 +2,14 @@
 
 ## What it finds
 
-The code takes a number of what has no graph (`score.item()`, `if loss < best`), as an evaluation does. The edited run
-takes another one there, though all gradients are those of the code. Examples are a state that goes on from window to
-window in training alone, and a layer that is left out where gradients are off. The runs are those with every step
-undone. What the edit computes anew is newer there, and the same once parameters rest. Of such a number it is said only
-with gradients off, where it is still older than the latest step: of a cache that training alone fills anew, or that the
-first evaluation fills for all. Nothing is said where the edit draws random numbers elsewhere, nor of a place that it
-makes anew, nor of what torch refuses: a reference tries that first, and takes the numbers in it (`weights[worst] = 0`)
-twice.
+The code takes a number of what has no graph (`score.item()`, `if loss < best`), or an array or a list (`out.numpy()`,
+`best.tolist()`), as an evaluation does. The edited run takes another one there, though all gradients are those of the
+code. Examples are a state that goes on from window to window in training alone, and a layer that is left out where
+gradients are off. The runs are those with every step undone. What the edit computes anew is newer there, and the same
+once parameters rest. Of such a number it is said only with gradients off, where it is still older than the latest step:
+of a cache that training alone fills anew, or that the first evaluation fills for all. Nothing is said where the edit
+draws random numbers elsewhere, nor of a place that it makes anew, nor of what torch refuses: a reference tries that
+first, and takes the numbers in it (`weights[worst] = 0`) twice.
 
 ## Why it matters
 
@@ -109,6 +109,23 @@ FIRST = (
     "    return shown\n",
     "    now = scale.exp()\n    return now if torch.is_grad_enabled() else known.setdefault(0, now)\n",
 )
+CLOSURE = """\
+net, raw = nn.Linear(3, 1), nn.Parameter(torch.zeros(()))
+optimizer = torch.optim.LBFGS([*net.parameters(), raw], lr=0.1, max_iter=3)
+weight, x = raw.exp(), torch.randn(6, 3)
+
+
+def closure():
+    optimizer.zero_grad()
+    loss = (weight * net(x) - 1).square().mean()
+    loss.backward()
+    return loss
+
+
+for _ in range(4):
+    optimizer.step(closure)
+"""
+OF_CLOSURE = "    loss = (weight", "    weight = raw.exp()\n    loss = (weight"
 GATE, TWICE = "def gate(x):\n", "    x *= 2.0\n"
 
 
@@ -122,6 +139,8 @@ class NumberIsAnother(Property):
         Example(PLAIN, TWICE, "    x = x * 2.0 if torch.is_grad_enabled() else x\n"),
         Example(ANEW, GATE, f"{GATE}    global shown\n    if torch.is_grad_enabled():\n        shown = scale.exp()\n"),
         Example(KNOWN, *FIRST),
+        Example(CARRIED.replace(".mean().item()", ".numpy().mean()"), KEPT, IN_TRAINING),
+        Example(CARRIED.replace(".mean().item()", ".tolist()[0][0]"), KEPT, IN_TRAINING),
     )
     silent = (
         Example(CARRIED, KEPT, CUT),
@@ -130,6 +149,9 @@ class NumberIsAnother(Property):
         Example(PLAIN, TWICE, "    x = x * 2.0\n"),
         Example(ANEW, "x * shown", "x * scale.exp()"),
         Example(CLEARED, *FIRST),
+        Example(CARRIED.replace(".mean().item()", ".numpy().mean()"), KEPT, CUT),
+        Example(CARRIED.replace(".mean().item()", ".tolist()[0][0]"), KEPT, CUT),
+        Example(CLOSURE, *OF_CLOSURE),
     )
 
     def find(self, evidence: Evidence) -> Finding | None:
