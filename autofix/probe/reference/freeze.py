@@ -33,7 +33,9 @@ _DROPS = 100
 """Dropouts of which a run tells what they dropped."""
 _NUMBERS = 64
 """Numbers that one place takes of tensors of which a run tells."""
-_TAKES = torch.ops.aten._local_scalar_dense.default
+_TORCH = torch.__file__.removesuffix("__init__.py")
+_TAKES = torch.ops.aten._local_scalar_dense.default, torch.ops.aten.item.default
+"""What takes a number; in inference mode it is not yet made of the first."""
 
 
 class Freeze(Perturb):
@@ -312,7 +314,7 @@ class KeyedRandom(Dispatch):
             if not (kwargs or {}).get("generator"):
                 torch.default_generator.manual_seed(seed)
         result = func(*args, **kwargs) if kwargs else func(*args)
-        if func is _TAKES and not args[0].requires_grad and isinstance(result, (bool, int, float)) and not _is_ours():
+        if func in _TAKES and not args[0].requires_grad and isinstance(result, (bool, int, float)) and not _is_ours():
             self._take(result)
         return result
 
@@ -323,18 +325,20 @@ class KeyedRandom(Dispatch):
             values += [(float(number), not torch.is_grad_enabled(), rounds) for number in numbers]
 
     def patch_arrays(self) -> None:
-        """Hear of what the program takes as an array or a list, too: by its size and sums."""
-        for name in ("numpy", "tolist", "__array__"):
+        """Hear of what the program takes as an array or a list, shows or saves, too: by its size and sums."""
+        for name in ("numpy", "tolist", "__array__", "__repr__", "__format__"):
             setattr(torch.Tensor, name, self._given(getattr(torch.Tensor, name)))
+        torch.save = self._given(torch.save)
 
     def _given(self, plain: Any) -> Any:
         @functools.wraps(plain)
-        def given(tensor: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
-            result = plain(tensor, *args, **kwargs)
-            plainly = tensor.layout is torch.strided and not tensor.is_complex() and tensor.numel()
-            if plainly and not tensor.requires_grad and self._frames.owns(sys._getframe(1).f_code):
-                with quiet():
-                    self._take(*_sums(tensor))
+        def given(value: Any, *args: Any, **kwargs: Any) -> Any:
+            result = plain(value, *args, **kwargs)
+            if not sys._getframe(1).f_code.co_filename.startswith((HERE, _TORCH)):
+                for tensor in tensors(value):
+                    if tensor.layout is torch.strided and not tensor.is_complex() and tensor.numel():
+                        with quiet():
+                            self._take(*_sums(tensor))
             return result
 
         return given

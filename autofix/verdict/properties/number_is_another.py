@@ -2,14 +2,14 @@
 
 ## What it finds
 
-The code takes a number of what has no graph (`score.item()`, `if loss < best`), or an array or a list (`out.numpy()`,
-`best.tolist()`), as an evaluation does. The edited run takes another one there, though all gradients are those of the
-code. Examples are a state that goes on from window to window in training alone, and a layer that is left out where
-gradients are off. The runs are those with every step undone. What the edit computes anew is newer there, and the same
-once parameters rest. Of such a number it is said only with gradients off, where it is still older than the latest step:
-of a cache that training alone fills anew, or that the first evaluation fills for all. Nothing is said where the edit
-draws random numbers elsewhere, nor of a place that it makes anew, nor of what torch refuses: a reference tries that
-first, and takes the numbers in it (`weights[worst] = 0`) twice.
+The code takes a number of what has no graph (`score.item()`, `if loss < best`), an array or a list (`out.numpy()`), or
+shows or saves a tensor, as an evaluation does. The edited run takes another one there, though all gradients are those
+of the code. Examples are a state that goes on from window to window in training alone, and a layer that is left out
+where gradients are off. The runs are those with every step undone. What the edit computes anew is newer there, and the
+same once parameters rest. Of such a number it is said only with gradients off, where it is still older than the latest
+step: of a cache that training alone fills anew, or that the first evaluation fills for all. Nothing is said where the
+edit draws random numbers elsewhere, nor of a place that it makes anew, nor of what torch refuses: a reference tries
+that first, and takes the numbers in it (`weights[worst] = 0`) twice.
 
 ## Why it matters
 
@@ -64,6 +64,8 @@ for _ in range(5):
 """
 KEPT, CUT = "        self.h = h\n", "        self.h = h.detach()\n"
 IN_TRAINING = f"        if torch.is_grad_enabled() or self.h is None:\n    {CUT}"
+PRINTED = CARRIED.replace("total += (net(x) - 1).square().mean().item()", "print(net(x))")
+SAVED = PRINTED.replace("print(net(x))", "torch.save({'out': net(x)}, '/dev/null')")
 SCALED = """\
 net = nn.Linear(3, 4)
 optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
@@ -141,6 +143,9 @@ class NumberIsAnother(Property):
         Example(KNOWN, *FIRST),
         Example(CARRIED.replace(".mean().item()", ".numpy().mean()"), KEPT, IN_TRAINING),
         Example(CARRIED.replace(".mean().item()", ".tolist()[0][0]"), KEPT, IN_TRAINING),
+        Example(CARRIED.replace("no_grad", "inference_mode"), KEPT, IN_TRAINING),
+        Example(PRINTED, KEPT, IN_TRAINING),
+        Example(SAVED, KEPT, IN_TRAINING),
     )
     silent = (
         Example(CARRIED, KEPT, CUT),
@@ -151,6 +156,9 @@ class NumberIsAnother(Property):
         Example(CLEARED, *FIRST),
         Example(CARRIED.replace(".mean().item()", ".numpy().mean()"), KEPT, CUT),
         Example(CARRIED.replace(".mean().item()", ".tolist()[0][0]"), KEPT, CUT),
+        Example(CARRIED.replace("no_grad", "inference_mode"), KEPT, CUT),
+        Example(PRINTED, KEPT, CUT),
+        Example(SAVED, KEPT, CUT),
         Example(CLOSURE, *OF_CLOSURE),
     )
 
