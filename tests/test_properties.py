@@ -18,7 +18,7 @@ from autofix.verdict.property import Example, Property, properties
 ELSEWHERE = {"depends-on-stand-in", "fails-when-compiled"}
 OTHERS = {
     *("assessment", "case", "code", "compared", "converts", "failure", "files", "follows", "freed_by"),
-    *("behind", "looks_at_gradient", "may_be_collected", "of", "of_edit", "reaches_others"),
+    *("behind", "looks_at_gradient", "may_be_collected", "of", "of_edit", "reaches_others", "reading"),
     *("through_numpy", "whole_writes"),
 }
 RUNS = {name for name in dir(Evidence) if not name.startswith("_")} - OTHERS

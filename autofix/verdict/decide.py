@@ -66,7 +66,7 @@ def comes_late(evidence: Evidence) -> bool:
 
 
 def _findings(evidence: Evidence, *, last: bool) -> tuple[Finding, ...]:
-    asked = [functools.partial(one.find, evidence) for one in properties() if one.last is last]
+    asked = [functools.partial(one.judge, evidence) for one in properties() if one.last is last]
     found = evidence.case.pool.together(asked)
     settled = {one.about for one in evidence.case.answered if evidence.follows(one)}
     return tuple(finding for finding in found if finding is not None and finding.property not in settled)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from autofix.core.model import Answer, Assessment, Effect, Question
+from autofix.core.model import Answer, Assessment, Effect, Question, Reading
 from autofix.experiments.spec import RunSpec
 from autofix.experiments.unwritten import without_zeros
 from autofix.probe import wire
@@ -40,15 +40,19 @@ class Evidence(Runs):
 
     @once
     def followed(self) -> wire.Trace:
-        """The reference of the reading that the edit equals; of the code as it is written where it equals none."""
-        return self.of(self.assessment.reading or self.code)
+        """The reference of that reading."""
+        return self.of(self.reading)
+
+    @property
+    def reading(self) -> Reading:
+        """The reading that the edit equals; the code as it is written where it equals none."""
+        return self.assessment.reading or self.code
 
     @once
     def without_zeros(self) -> wire.Trace | None:
         """The same of the code in which what a zero of the text multiplies is cut; None where there is no such zero."""
-        reading = self.assessment.reading or self.code
-        files = {} if reading.rewritten else without_zeros(self.case.pool.target, self.files)
-        return self.case.pool.get(replace(RunSpec.edited(files), reading=reading)) if files else None
+        files = {} if self.reading.rewritten else without_zeros(self.case.pool.target, self.files)
+        return self.case.pool.get(replace(RunSpec.edited(files), reading=self.reading)) if files else None
 
     def follows(self, question: Question, answer: Answer | None = None) -> bool:
         """Whether the edit equals the reading that an answer names, else the one that was chosen."""

@@ -59,12 +59,25 @@ class Property(ABC):
     sentence: ClassVar[str]
     runs: ClassVar[tuple[str, ...]]
     last: ClassVar[bool] = False
+    anyway: ClassVar[bool] = False
+    """Whether it is asked also of an edit that does not keep the gradients, and is unsafe for that."""
+    offered: ClassVar[bool] = False
+    """Whether it is asked only of an edit that somebody else made."""
+    change: ClassVar[str] = ""
+    """A field of `Reading`, true in readings that have no such thing: of an edit that equals one it is not asked."""
     raises: ClassVar[tuple[Example, ...]] = ()
     silent: ClassVar[tuple[Example, ...]] = ()
 
+    def judge(self, evidence: Evidence) -> Finding | None:
+        """The finding on an edit whose own run got past the failure, or None."""
+        kept = self.anyway or evidence.assessment.effect.keeps_gradients
+        settled = bool(self.change and getattr(evidence.reading, self.change))
+        asked = kept and not settled and (evidence.case.offered or not self.offered)
+        return self.find(evidence) if asked else None
+
     @abstractmethod
     def find(self, evidence: Evidence) -> Finding | None:
-        """The finding on an edit whose own run got past the failure, or None."""
+        """The finding on such an edit, where the property is asked."""
 
     def found(self, place: wire.Stack = (), **words: str) -> Finding:
         """A finding, its sentence completed by `words`."""
@@ -91,10 +104,6 @@ class OfTheCode(Seen):
     """A property that the code has, and that an edit keeps: it is seen in the reference of the reading it equals."""
 
     runs: ClassVar[tuple[str, ...]] = ("followed",)
-
-    def find(self, evidence: Evidence) -> Finding | None:
-        """The first of these facts in that run, where the edit keeps its gradients."""
-        return self.first(evidence.followed) if evidence.assessment.effect.keeps_gradients else None
 
 
 @functools.cache

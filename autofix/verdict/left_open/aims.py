@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from autofix.core.model import Assessment, Effect
+from autofix.core.model import Assessment, Effect, Reading
 from autofix.probe import wire
 from autofix.verdict.aims import TARGET, constants, seen
 from autofix.verdict.left_open.told import told_as
 from autofix.verdict.runs import Runs
 
 
-def trained(runs: Runs, found: Assessment, name: str) -> wire.Fact | None:
-    """The first of such values, if it is one of this name, and an edit of this effect goes on training it."""
-    if not found.effect.keeps_gradients:
-        return None
+def trained(runs: Runs, reading: Reading, name: str) -> wire.Fact | None:
+    """The first of such values, if it is one of this name, and a reading trains it."""
     first = next(iter(seen(runs)), None)
     if first is None or first.name != name:
         return None
-    return first if constants(runs, found.reading or runs.code) is not None else None
+    return first if constants(runs, reading) is not None else None
 
 
 def with_constants(runs: Runs, found: Assessment) -> Assessment:

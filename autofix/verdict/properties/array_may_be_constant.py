@@ -105,6 +105,7 @@ SHARE = EXPERTS[EXPERTS.index("    share =") : EXPERTS.index("    loss =")]
 
 class ArrayMayBeConstant(Seen):
     name = fact = "array-may-be-constant"
+    anyway = True
     runs = ("letter",)
     sentence = "the value that leaves torch here may be meant as a constant: the loss trains without its gradient, too"
     raises = (

@@ -89,6 +89,7 @@ AT_ONCE = "        x.add_({})\n"
 
 class BoundIsAnother(Property):
     name = "bound-is-another"
+    offered = True
     runs = ("edited",)
     sentence = "the edit touches what keeps values in a range: no value is out of it yet, and then others would be cut"
     raises = (
@@ -106,12 +107,10 @@ class BoundIsAnother(Property):
     )
 
     def find(self, evidence: Evidence) -> Finding | None:
-        found = evidence.assessment
-        if not (evidence.case.offered and found.effect.keeps_gradients and _touched(evidence)):
+        if not _touched(evidence):
             return None
-        reading = found.reading or evidence.code
+        reading, same = evidence.reading, True
         also = compared_with(evidence, reading)
-        same = True
         for how in (Intervention.NONE, Intervention.BOUNDING):
             code, edited = evidence.of(reading, Treatment.FROZEN, how), evidence.of_edit(Treatment.FROZEN, how)
             if not same or comparable(code) or not edited.ended_well:

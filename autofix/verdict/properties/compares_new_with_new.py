@@ -81,8 +81,7 @@ class ComparesNewWithNew(Property):
     )
 
     def find(self, evidence: Evidence) -> Finding | None:
-        effect = evidence.assessment.effect
-        if effect is not Effect.REFRESHED and not (evidence.letter.reused and effect.keeps_gradients):
+        if evidence.assessment.effect is not Effect.REFRESHED and not evidence.letter.reused:
             return None
         edited = evidence.edited_compared
         same = [one for one in edited.compared if one.same >= _TWICE and not one.other]

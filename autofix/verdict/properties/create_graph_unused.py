@@ -35,6 +35,7 @@ FIRST_ORDER = INNER_STEP.replace(", create_graph=True", "")
 
 class CreateGraphUnused(Seen):
     name, former, fact = "create-graph-unused", "wasted", "wasted"
+    anyway = True
     runs = ("edited", "letter")
     sentence = "this derivative was given a graph (create_graph=True), and no backward goes through it"
     raises = (Example(INNER_STEP, "p -= 0.1 * g", "p.data -= 0.1 * g"),)

@@ -14,4 +14,5 @@ from autofix.verdict.property import Seen
 
 class DependsOnStandIn(Seen):
     name, former, fact = "depends-on-stand-in", "stand-in", "stand-in"
+    anyway = True
     sentence = "{subject}"

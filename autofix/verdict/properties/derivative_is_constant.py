@@ -149,6 +149,7 @@ GIVEN = "score.sum(), x, create_graph=True)"
 
 class DerivativeIsConstant(Property):
     name, former = "derivative-is-constant", "constant"
+    anyway = True
     runs = (
         "baseline", "doubled", "edited", "edited_frozen", "edited_nudged", "edited_nudged_frozen",
         "letter", "letter_frozen", "nudged", "nudged_frozen", "sourced", "trace",

@@ -55,6 +55,7 @@ def _each(text: str) -> str:
 
 class DrawIsLost(Property):
     name = "draw-is-lost"
+    offered = True
     runs = ("edited", "followed")
     sentence = "the call at {call} of the code draws random numbers, and the edited run draws none there, nor elsewhere"
     raises = (
@@ -70,12 +71,8 @@ class DrawIsLost(Property):
     )
 
     def find(self, evidence: Evidence) -> Finding | None:
-        found = evidence.assessment
-        if not (evidence.case.offered and found.effect.keeps_gradients):
-            return None
-        reading = found.reading or evidence.code
         for how in (Intervention.NONE, Intervention.WHOLE):  # of a slow script the first may end before the other
-            code, edited = evidence.of(reading, Treatment.FROZEN, how), evidence.of_edit(Treatment.FROZEN, how)
+            code, edited = evidence.of(evidence.reading, Treatment.FROZEN, how), evidence.of_edit(Treatment.FROZEN, how)
             before, after = (
                 {site for site in (*run.drawn_at, *run.dropped_at) if ".__init__:" not in site}
                 for run in (code, edited)

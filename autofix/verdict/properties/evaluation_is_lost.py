@@ -54,8 +54,6 @@ class EvaluationIsLost(Property):
 
     def find(self, evidence: Evidence) -> Finding | None:
         code, edited = evidence.followed, evidence.edited
-        if not evidence.assessment.effect.keeps_gradients:
-            return None
         left, reached = {one.name for one in edited.evaluated}, len(edited.whole_steps)
         lost = (one for one in code.evaluated if one.name not in left and any(one.calls[:reached]))
         return next((self.found(one.stack, name=one.name) for one in lost), None)

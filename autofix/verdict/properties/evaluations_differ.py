@@ -15,8 +15,6 @@ from its graph.
 
 from __future__ import annotations
 
-from autofix.core.model import Finding
-from autofix.verdict.evidence import Evidence
 from autofix.verdict.property import Example, Seen
 
 WINDOWS = """\
@@ -61,6 +59,3 @@ class EvaluationsDiffer(Seen):
     sentence = "the closure is called several times in a step, and each call starts from what the one before has left"
     raises = (Example(WINDOWS, KEPT, CUT),)
     silent = (Example(BEFORE, *HANDED), Example(ONCE, KEPT, CUT))
-
-    def find(self, evidence: Evidence) -> Finding | None:
-        return self.first(evidence.letter) if evidence.assessment.effect.keeps_gradients else None

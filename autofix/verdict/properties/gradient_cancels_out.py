@@ -75,6 +75,4 @@ class GradientCancelsOut(Property):
 
     def find(self, evidence: Evidence) -> Finding | None:
         shared = evidence.trace.seen("scales-what-is-shared")
-        if not shared or not evidence.assessment.effect.keeps_gradients:
-            return None
-        return self.found(shared[0].stack) if evidence.edited_compared.seen("gradient-cancels") else None
+        return self.found(shared[0].stack) if shared and evidence.edited_compared.seen("gradient-cancels") else None

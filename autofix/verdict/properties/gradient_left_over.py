@@ -93,6 +93,7 @@ STEPPED_LATER = (
 
 class GradientLeftOver(Seen):
     name, former, fact = "gradient-left-over", "cross-talk", "cross-talk"
+    anyway = True
     runs = ("edited", "followed")
     sentence = "what this backward left in {subject} is used by the step of another optimizer"
     raises = (

@@ -49,14 +49,12 @@ ADDED = READ.replace("    with torch.no_grad():\n", "").replace(
 
 class GradientReadIsCleared(Property):
     name = "gradient-read-is-cleared"
+    change = "uncleared"
     runs = ("followed",)
     sentence = "the gradient that is read here was cleared since the backward that made it, and is always taken for 0"
     raises = (Example(READ, *KEPT), Example(STEPPED, *GUARDED))
     silent = (Example(OTHER_HEAD, *KEPT), Example(ADDED, *KEPT))
 
     def find(self, evidence: Evidence) -> Finding | None:
-        found = evidence.assessment
-        if not found.effect.keeps_gradients or (found.reading is not None and found.reading.uncleared):
-            return None
         facts = (one for one in evidence.followed.seen("cleared") if int(one.subject) >= PASSES)
         return next((self.found(one.stack) for one in facts if not is_written(evidence, one.stack)), None)

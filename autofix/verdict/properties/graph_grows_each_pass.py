@@ -60,6 +60,7 @@ _GROWS = {
 
 class GraphGrowsEachPass(Seen):
     name, former, fact = "graph-grows-each-pass", "growth", "growth"
+    anyway = True
     sentence = "{what} {subject} nodes of earlier passes, and more each time"
     raises = (
         Example(CARRIED, "loss.backward()", "loss.backward(retain_graph=True)"),

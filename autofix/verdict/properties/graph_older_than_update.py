@@ -45,6 +45,7 @@ BOTH = SETTLED.replace("    settle.step()\n    optimizer.zero_grad()\n", "").rep
 
 class GraphOlderThanUpdate(Seen):
     name, former, fact = "graph-older-than-update", "stale", "stale"
+    anyway = True
     sentence = "the graph still uses {subject} as it was before an earlier update"
     raises = (
         Example(SCALED, "loss.backward()", "loss.backward(retain_graph=True)"),

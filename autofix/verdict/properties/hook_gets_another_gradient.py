@@ -154,10 +154,8 @@ class HookGetsAnotherGradient(Property):
         found = evidence.assessment
         if found.effect is Effect.MEANT:  # what such a reading sends is not what the code sends
             return None
-        if not found.effect.keeps_gradients:
-            return None
         # Where a result may also be a new leaf, and both train the same, it is to be sent what either is.
-        letters, reading = evidence.case.pool.letters.readings, found.reading or evidence.code
+        letters, reading = evidence.case.pool.letters.readings, evidence.reading
         readings = letters if reading in letters else (reading,)
         hooks = [hook for one in readings if (hook := _differing(evidence, one))]
         if len(hooks) < len(readings):

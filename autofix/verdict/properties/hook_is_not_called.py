@@ -76,8 +76,6 @@ class HookIsNotCalled(Property):
     )
 
     def find(self, evidence: Evidence) -> Finding | None:
-        if not evidence.assessment.effect.keeps_gradients:
-            return None
         code, edited = evidence.followed, evidence.edited
         left = {hook.name: hook.calls for hook in edited.hooks if not hook.tensor}
         for hook in (one for one in code.hooks if not one.tensor):

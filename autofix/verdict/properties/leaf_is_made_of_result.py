@@ -67,8 +67,6 @@ class LeafIsMadeOfResult(Property):
 
     def find(self, evidence: Evidence) -> Finding | None:
         live = evidence.edited
-        if not evidence.assessment.effect.keeps_gradients:
-            return None
         starved = {
             f"{index} {place}": name
             for index, names in enumerate(live.names[: len(live.counts)])

@@ -75,6 +75,7 @@ for _ in range(4):
 
 class LeafLosesItsCut(Property):
     name = "leaf-loses-its-cut"
+    anyway = True
     runs = ("trace",)
     sentence = "the code makes a leaf here, and the edit a result: what fails may be meant as a derivative by this leaf"
     raises = (Example(ADAPTED, *UNCUT), Example(TRAINER, *KEPT))

@@ -160,6 +160,7 @@ PUT_DOWN = ENDS, f"{ENDS}        total = total.detach()\n"
 
 class LossGrowsOverLoop(Seen):
     name, fact = "loss-grows-over-loop", "loss-grows"
+    anyway = True
     runs = ("edited", "followed", "letter")
     sentence = "this loss has the terms that it had a pass before, and more ({subject} by now): early ones train again"
     raises = (

@@ -38,6 +38,7 @@ NEW = "1 - torch.exp(-torch.mean((out - y) ** 2))"
 
 class LossHasAnotherValue(Property):
     name = "loss-has-another-value"
+    anyway = True
     runs = ("letter", "edited")
     sentence = "the loss is {now} where the code computes {was}"
     raises = (Example(SCORE, OLD, NEW.replace("1 -", "2 -")),)

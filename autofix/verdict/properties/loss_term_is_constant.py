@@ -85,6 +85,7 @@ EDIT = ("net(x + 1).numpy()", "net(x + 1).detach().numpy()")
 
 class LossTermIsConstant(Property):
     name, former = "loss-term-is-constant", "constant"
+    anyway = True
     runs = ("letter", "nudged")
     sentence = "what leaves the graph here comes back as a term of a loss, and no gradient depends on it"
     late = "a term of this loss is made of earlier passes alone, and with the edit no gradient depends on it"

@@ -214,5 +214,5 @@ class LossTrainsItsTarget(Property):
         reading = evidence.assessment.reading
         if evidence.assessment.effect is Effect.TRUNCATED or (reading and (reading.apart or reading.targets)):
             return None
-        fact = trained(evidence, evidence.assessment, aims.TARGET)
+        fact = trained(evidence, evidence.reading, aims.TARGET)
         return None if fact is None else self.found(fact.stack)

@@ -75,6 +75,7 @@ KEPT = "actor_loss.backward(retain_graph=True)"
 
 class LossTrainsTwoNetworks(Seen):
     name, former, fact = "loss-trains-two-networks", "mixed", "mixed"
+    anyway = True
     runs = ("edited", "followed")
     sentence = (
         "this loss trains {subject} and another network, and {subject} has another loss, too: "

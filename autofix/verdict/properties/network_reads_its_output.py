@@ -67,6 +67,7 @@ UNHELD = REFINED.replace("h - y", "h - 1")
 
 class NetworkReadsItsOutput(Property):
     name = "network-reads-its-output"
+    change = "input_kept"
     runs = ("letter", "sourced")
     last = True
     sentence = (
@@ -86,8 +87,5 @@ class NetworkReadsItsOutput(Property):
     )
 
     def find(self, evidence: Evidence) -> Finding | None:
-        found = evidence.assessment
-        if not found.effect.keeps_gradients or (found.reading is not None and found.reading.input_kept):
-            return None
         fact = own_output.seen(evidence)
         return self.found(fact.stack) if fact is not None else None

@@ -99,8 +99,6 @@ class NewResultUnused(Property):
 
     def find(self, evidence: Evidence) -> Finding | None:
         pool = evidence.case.pool
-        if not evidence.assessment.effect.keeps_gradients:
-            return None
         made = [saved.made for saved in evidence.trace.saved]
         for frame, source, one in unread_results(Sources.of(pool.target), made, evidence.failure.stack):
             if _stays(one, evidence.files.get(source.path), source):

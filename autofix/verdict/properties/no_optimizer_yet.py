@@ -72,7 +72,7 @@ class NoOptimizerYet(Property):
 
     def find(self, evidence: Evidence) -> Finding | None:
         letter = evidence.letter
-        if not evidence.assessment.effect.keeps_gradients or letter.outcome != "stopped" or not letter.steps:
+        if letter.outcome != "stopped" or not letter.steps:
             return None
         # What the script itself writes (a target network, an average) is kept up by hand, not trained.
         known = {name for names in letter.names[: len(letter.counts)] for name in names}

@@ -164,9 +164,7 @@ class NumberIsAnother(Property):
 
     def find(self, evidence: Evidence) -> Finding | None:
         found = evidence.assessment
-        if not found.effect.keeps_gradients:
-            return None
-        reading = found.reading or evidence.code
+        reading = evidence.reading
         frozen = [one for one in evidence.compared(reading) if one.treatment is Treatment.FROZEN]
         place = next((_other(one.reference, one.candidate) for one in frozen), "")
         if place and found.effect not in (Effect.IDENTICAL, Effect.TRUNCATED):

@@ -143,6 +143,7 @@ COPIED = ("self.inner(x)", "self.inner(x.clone())")
 
 class OldValueReadLater(Property):
     name = "old-value-read-later"
+    change = "old_values"
     runs = ("letter", "letter_frozen", "old_values", "old_values_frozen", "old_values_moved", "trace")
     sentence = "what is written here is read later by a name bound before, which may be meant to have the old value"
     raises = (
@@ -170,10 +171,7 @@ class OldValueReadLater(Property):
     )
 
     def find(self, evidence: Evidence) -> Finding | None:
-        found = evidence.assessment
-        keeps_old = found.reading is not None and found.reading.old_values
-        if not found.effect.keeps_gradients or keeps_old or not passes_apart(evidence):
-            return None
-        if reads_what_is_written(evidence) is False:  # nothing does but by the older name: a write on purpose
+        # Where nothing reads it but by the older name, it is a write on purpose.
+        if not passes_apart(evidence) or reads_what_is_written(evidence) is False:
             return None
         return self.found(next(iter(evidence.whole_writes), ()))

@@ -72,6 +72,7 @@ def _written(first: str, second: str) -> str:
 
 class OperandsWrittenInTurn(Property):
     name = "operands-written-in-turn"
+    change = "at_once"
     runs = ("letter", "trace")
     sentence = (
         "of writes in turn that look alike, a later one reads what an earlier one wrote; each may be meant to read "
@@ -100,7 +101,4 @@ class OperandsWrittenInTurn(Property):
     )
 
     def find(self, evidence: Evidence) -> Finding | None:
-        found = evidence.assessment
-        if not found.effect.keeps_gradients or (found.reading is not None and found.reading.at_once):
-            return None
         return self.found(in_turn.place(evidence)) if in_turn.before(evidence) is not None else None

@@ -310,6 +310,7 @@ for _ in range(4):
 
 class OtherNameIsWritten(Property):
     name = "other-name-is-written"
+    change = "copied"
     runs = ("edited", "letter", "old_values", "trace")
     sentence = (
         "{subject} is read after this changed {other}, which is the same tensor; it may be meant to keep its value"
@@ -393,10 +394,6 @@ class OtherNameIsWritten(Property):
     )
 
     def find(self, evidence: Evidence) -> Finding | None:
-        found = evidence.assessment
-        kept = found.reading is not None and found.reading.copied
-        if kept or not found.effect.keeps_gradients:
-            return None
         name, place = other_name.seen(evidence)
         if not name or not _matters(evidence):
             name, place = (

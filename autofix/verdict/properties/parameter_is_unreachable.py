@@ -66,6 +66,7 @@ OFF = ("users.sum(1)", "users.detach().sum(1)")
 
 class ParameterIsUnreachable(Property):
     name = "parameter-is-unreachable"
+    change = "registered"
     runs = ("edited", "letter")
     sentence = (
         "the parameter that is made here gets a gradient, and nothing holds it, so that no optimizer can train it: "
@@ -75,8 +76,5 @@ class ParameterIsUnreachable(Property):
     silent = (Example(HELD, *KEEP), Example(TENSOR, *OFF), Example(BY_HAND, *KEEP), Example(LAYER, *OFF))
 
     def find(self, evidence: Evidence) -> Finding | None:
-        found = evidence.assessment
-        if not found.effect.keeps_gradients or (found.reading is not None and found.reading.registered):
-            return None
         lost = evidence.letter.seen("unreachable")
         return self.found(lost[0].stack) if lost else None

@@ -427,6 +427,7 @@ OF_NET = WARM.replace(".backward()", ".backward(retain_graph=True)", 1).replace(
 
 class PartNotNeeded(Property):
     name, former = "part-not-needed", "unneeded"
+    offered = True
     runs = ("edited", "followed", "left_of", "parts_of", "without", "without_in")
     sentence = "{subject}"
     raises = (
@@ -523,9 +524,6 @@ class PartNotNeeded(Property):
     )
 
     def find(self, evidence: Evidence) -> Finding | None:
-        assessment = evidence.assessment
-        if not (evidence.case.offered and assessment.effect.keeps_gradients):
-            return None
         if evidence.without is None:
             return self.found(
                 subject="the edit cannot be tried without each of its parts: too many, or one that nothing runs without"
@@ -558,7 +556,7 @@ def _does_as_well(evidence: Evidence, part: Part, other: wire.Trace) -> bool:
         return False
     if _are_numbers(evidence.edited) and not _are_numbers(other):
         return False  # a divisor that is never 0: there nothing is sent back by what would be no number
-    also = compared_with(evidence, evidence.assessment.reading or evidence.code)
+    also = compared_with(evidence, evidence.reading)
     # What prints the numbers of the code as written is needed for that.
     printed = not differences(evidence.followed, evidence.edited, LIVE, **(also | {"printed": True}))
     if part.again:  # and what is made once more is one too many only if it is all that prints others
@@ -586,8 +584,7 @@ def _renews(evidence: Evidence, part: Part, _idle: Sequence[Part]) -> bool:
     shown, unprinted = (differences(evidence.edited, other, LIVE, printed=printed) for printed in (True, False))
     if len(shown) == len(unprinted):
         return False
-    reading = evidence.assessment.reading or evidence.code
-    code, edited = evidence.of(reading, Treatment.STILL), evidence.of_edit(Treatment.STILL)
+    code, edited = evidence.of(evidence.reading, Treatment.STILL), evidence.of_edit(Treatment.STILL)
     return not comparable(code) and edited.ended_well and not differences(code, edited, FROZEN, printed=True)
 
 
@@ -596,12 +593,11 @@ def _is_replaced(evidence: Evidence, part: Part, idle: Sequence[Part]) -> bool:
 
     Where the code does not even run without it, what needs it may be gone, too, and neither would be missed.
     """
-    reading = evidence.assessment.reading or evidence.code
-    less = evidence.without_in(reading, part)
+    less = evidence.without_in(evidence.reading, part)
     if less is None:
         return False
     if not comparable(less):
-        return bool(differences(evidence.followed, less, LIVE, **compared_with(evidence, reading)))
+        return bool(differences(evidence.followed, less, LIVE, **compared_with(evidence, evidence.reading)))
     rest = [one for one in evidence.parts_of(part.left_out(evidence.files), whole=True) or () if not one.same_as(part)]
     needed = [one for one in rest if not any(map(one.same_as, idle))]
     return bool(needed) and not any(
@@ -629,7 +625,7 @@ def _does_again(evidence: Evidence, part: Part, idle: Sequence[Part]) -> bool:
 
     `a.zero_grad()` beside `b.zero_grad()`, where both optimizers have some of the parameters.
     """
-    also = compared_with(evidence, evidence.assessment.reading or evidence.code)
+    also = compared_with(evidence, evidence.reading)
     for other, run in evidence.without or ():
         alike = part.form and other.form == part.form and not other.same_as(part)  # nor two pieces of one statement
         if other in idle or not alike or not evidence.case.passed(run):

@@ -145,8 +145,7 @@ class PassesTrainEarlierOnes(Property):
     )
 
     def find(self, evidence: Evidence) -> Finding | None:
-        found = evidence.assessment
-        reading = found.reading or evidence.code
-        if not found.effect.keeps_gradients or replace(reading, truncated=False) != evidence.code:
+        reading = evidence.reading
+        if replace(reading, truncated=False) != evidence.code:
             return None
         return self.found(evidence.failure.stack) if ended_by_call(evidence, reading) is not None else None

@@ -56,6 +56,7 @@ TWO_LOSSES = TWICE.replace("    loss.backward()\n    opt", "    (loss.sqrt() + n
 
 class SameLossTwice(Seen):
     name, fact = "same-loss-twice", "same-loss-twice"
+    anyway = True
     sentence = "the step uses what two backward calls of one loss left in {subject}: what it sends is counted twice"
     raises = (
         Example(TWICE, "    loss.backward()\n    return", KEPT),

@@ -58,7 +58,7 @@ class SolverIsUnrolled(Property):
     def find(self, evidence: Evidence) -> Finding | None:
         pool = evidence.case.pool
         places = [site.frame for site in pool.sites if site.action == "grad"]
-        if not places or not evidence.assessment.effect.keeps_gradients:
+        if not places:
             return None
         sources = Sources.of(pool.target)
         for frame, source, node in sources.nodes(places):

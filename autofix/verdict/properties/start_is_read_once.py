@@ -105,6 +105,7 @@ OF_MODEL = ("    optimizer.step()\n", "    optimizer.step()\n    model.weight = 
 
 class StartIsReadOnce(Property):
     name = "start-is-read-once"
+    change = "begun"
     runs = ()
     sentence = (
         "each pass has `{start}` to begin with, and only the first one does: the others go on from `{path}` of the "
@@ -124,13 +125,7 @@ class StartIsReadOnce(Property):
     )
 
     def find(self, evidence: Evidence) -> Finding | None:
-        found, begun = evidence.assessment, evidence.case.pool.begun
-        if (
-            begun is None
-            or begun.elsewhere
-            or begun.beside
-            or not found.effect.keeps_gradients
-            or (found.reading is not None and found.reading.begun)
-        ):
+        begun = evidence.case.pool.begun
+        if begun is None or begun.elsewhere or begun.beside:
             return None
         return self.found((begun.place,), start=begun.start, path=begun.path) if start.anew(evidence) else None

@@ -111,6 +111,7 @@ for x in torch.randn(3, 5, 3):
 
 class StateBeginsAnewElsewhere(Property):
     name = "state-begins-anew-elsewhere"
+    anyway = True
     runs = ("trace",)
     sentence = (
         "`{path}` goes on from what the pass before left, and line {line} of {file} gives it its start again before "

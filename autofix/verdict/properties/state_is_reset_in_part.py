@@ -112,6 +112,7 @@ BOTH_KEPT = ("    optimizer.step()\n", f"{KEPT[1]}    reader.hidden = reader.hid
 
 class StateIsResetInPart(Property):
     name = "state-is-reset-in-part"
+    anyway = True
     runs = ("trace",)
     sentence = (
         "`{method}` puts {other} back to its start, and leaves {kept} as it is; it may be meant to begin anew, too"

@@ -79,7 +79,7 @@ class StatisticsMoveMoreOften(Property):
 
     def find(self, evidence: Evidence) -> Finding | None:
         code, edited = evidence.followed, evidence.edited
-        if not evidence.assessment.effect.keeps_gradients or evidence.letter.reused:
+        if evidence.letter.reused:
             return None
         passes = max(code.counts, default=0) or code.backward_count
         mine = counted(edited)

@@ -107,8 +107,6 @@ class StepsWithoutGradient(Property):
 
     def find(self, evidence: Evidence) -> Finding | None:
         live = evidence.edited
-        if not evidence.assessment.effect.keeps_gradients:
-            return None
         for index in range(len(live.counts)):
             count, gradients = _used(live, index)
             if any(map(norm, gradients)):

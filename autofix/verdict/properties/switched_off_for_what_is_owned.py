@@ -34,6 +34,7 @@ ALLOWED = ("inference_mode", "no_grad")
 
 class SwitchedOffForWhatIsOwned(Property):
     name = "switched-off-for-what-is-owned"
+    anyway = True
     runs = ("edited", "trace")
     sentence = "an optimizer owns {subject}, which is computed with gradients switched off here: it would never learn"
     raises = (Example(OWNED, *ALLOWED),)

@@ -61,10 +61,8 @@ class SwitchedOffIsTrained(Property):
     )
 
     def find(self, evidence: Evidence) -> Finding | None:
-        found = evidence.assessment
-        if not evidence.letter.seen("backward-while-off") or not found.effect.keeps_gradients:
+        if not evidence.letter.seen("backward-while-off") or evidence.assessment.effect is Effect.MEANT:
             return None
-        reading = found.reading or evidence.code
-        if found.effect is Effect.MEANT or not (why := broken(evidence, reading)):
+        if not (why := broken(evidence, evidence.reading)):
             return None
         return self.found(evidence.failure.stack, subject=why)

@@ -65,6 +65,7 @@ KEPT = ("seen.backward()", "seen.backward(retain_graph=True)")
 
 class TermTrainsNothing(Property):
     name = "term-trains-nothing"
+    change = "uncut"
     runs = ("letter", "sourced")
     sentence = "what this loss uses again was cut off here from {owner}: no gradient leads there, and it trains nothing"
     raises = (
@@ -78,9 +79,7 @@ class TermTrainsNothing(Property):
     )
 
     def find(self, evidence: Evidence) -> Finding | None:
-        assessment = evidence.assessment
-        uncut = assessment.reading is not None and assessment.reading.uncut
-        if not assessment.effect.keeps_gradients or uncut or not (evidence.behind and evidence.reaches_others):
+        if not (evidence.behind and evidence.reaches_others):
             return None
         found = (one for one in evidence.sourced.cut_off if one.again and one.optimizer in evidence.behind)
         here = next((one for one in found if lines(one.loss) == lines(evidence.failure.stack)), None)

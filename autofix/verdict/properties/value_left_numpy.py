@@ -38,6 +38,7 @@ IN_NUMPY = AVERAGED.replace("statistics.fmean", "np.mean")
 
 class ValueLeftNumpy(Seen):
     name = fact = "value-left-numpy"
+    anyway = True
     runs = ("letter", "nudged")
     sentence = "a value that the loss depends on left numpy here, where its gradient cannot be followed"
     raises = (Example(AVERAGED, *EDIT),)

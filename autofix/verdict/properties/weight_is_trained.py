@@ -131,5 +131,5 @@ class WeightIsTrained(Property):
     )
 
     def find(self, evidence: Evidence) -> Finding | None:
-        fact = trained(evidence, evidence.assessment, aims.WEIGHT)
+        fact = trained(evidence, evidence.reading, aims.WEIGHT)
         return None if fact is None else self.found(fact.stack)

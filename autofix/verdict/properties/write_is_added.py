@@ -45,8 +45,6 @@ class WriteIsAdded(Property):
 
     def find(self, evidence: Evidence) -> Finding | None:
         code, edited = evidence.followed, evidence.edited
-        if not evidence.assessment.effect.keeps_gradients:
-            return None
         written = {one.name for one in code.courses if one.idle or len(one.values) > 1 or one.unused}
         known = {one.name for one in code.courses}
         added = (one for one in edited.courses if one.idle and one.name in known - written)

@@ -55,6 +55,7 @@ CLAMP = "w.clamp_(-9, 9)"
 
 class WriteIsLost(Property):
     name = "write-is-lost"
+    anyway = True
     runs = ()
     sentence = "nothing reads the new value of {subject}, where a tensor was written in place: the write is lost"
     raises = (
