@@ -56,6 +56,17 @@ for _ in range(4):
         train: loss
 """
 ITS_PART = "out - mean", "out - (mean.detach() + (out - out.detach()) / 2)"
+MEASURED = """\
+net = nn.Linear(4, 2)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(2):
+    x = torch.randn(8, 4)
+    before = net(x)
+    for _ in range(3):
+        out = net(x)
+        loss = out.square().mean() - (out - before).square().mean().clamp(max=0.1)
+        train: loss
+"""
 SINCE = "(before - (model(x) - 1).square())"
 ANEW = ("    loss = (judge", "    before = (model(x) - 1).square()\n    loss = (judge")
 
@@ -67,7 +78,7 @@ class ComparesNewWithNew(Property):
     last = True
     raises = (
         Example(PROGRESS.replace("LEFT", SINCE), *ANEW),
-        Example(ANCHORED, "p * 1", "p.detach()"),
+        Example(MEASURED, "out = net(x)", "out, before = net(x), net(x)"),
     )
     silent = (
         Example(PROGRESS.replace("LEFT", "(before - 2 * (model(x) - 1).square())"), *ANEW),

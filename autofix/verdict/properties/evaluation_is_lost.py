@@ -20,7 +20,7 @@ from autofix.verdict.property import Example, Property
 SCORED = """\
 net, head = nn.Sequential(nn.Linear(4, 6), nn.Tanh(), nn.Dropout(0.3)), nn.Linear(6, 1)
 optimizer = torch.optim.SGD([*net.parameters(), *head.parameters()], lr=0.05)
-best = 1e9
+kept = []
 for number in range(6):
     x = torch.randn(8, 4)
     shown = net(x)
@@ -31,23 +31,20 @@ for number in range(6):
     optimizer.step()
     net.eval()
     with torch.no_grad():
-        best = min(best, head(net(x)).square().mean().item())
+        kept.append(head(net(x)).numpy())
     net.train()
 """
-RETAINED = "first.backward()", "first.backward(retain_graph=True)"
 SUM = "    first.backward()\n    second.backward()\n", "    (first + second).backward()\n"
 STEPPED = f"{SUM[0]}    optimizer.step()\n"
 DROPPED = f"{STEPPED}    net.eval()\n", f"{SUM[1]}    optimizer.step()\n"
-TRAINED = f"{STEPPED}    net.eval()\n", f"{SUM[1]}    optimizer.step()\n    net.train()\n"
 
 
 class EvaluationIsLost(Property):
     name = "evaluation-is-lost"
     runs = ("edited", "followed")
     sentence = "the module of `{name}` is called in evaluation mode here, and in the edited run it never is"
-    raises = (Example(SCORED, *DROPPED), Example(SCORED, *TRAINED))
+    raises = (Example(SCORED, *DROPPED),)
     silent = (
-        Example(SCORED, *RETAINED),
         Example(SCORED, *SUM),
         Example(SCORED.replace("    net.train()\n", "    net.train()\n    net.eval()\n    net.train()\n"), *SUM),
     )
