@@ -76,6 +76,11 @@ class Effect(enum.StrEnum):
         return self not in (Effect.CHANGED, Effect.UNKNOWN)
 
     @property
+    def refreshes(self) -> bool:
+        """Whether gradients are those of newer parameters than the code as written uses."""
+        return self in (Effect.REFRESHED, Effect.REFRESHED_TRUNCATED)
+
+    @property
     def truncates(self) -> bool:
         """Whether no gradient flows from one pass into an earlier one."""
         return self in (Effect.TRUNCATED, Effect.REFRESHED_TRUNCATED)

@@ -13,7 +13,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from autofix import __version__
-from autofix.core.model import Effect, Fix, Report
+from autofix.core.model import Fix, Report
 from autofix.core.write import put
 from autofix.experiments.pictures import Pictures
 from autofix.render import words
@@ -100,7 +100,7 @@ def as_html(report: Report, snapshot: Snapshot, pictures: Pictures) -> str:
         others=[_fix(fix, snapshot) for fix in report.fixes if fix is not best],
         rejected=[_rejected(fix, snapshot) for fix in report.rejected if fix is not best],
         curves=plots.curves(best.verdict) if best is not None else [], shown=plots.SHOWN,
-        fresher=best is not None and best.verdict.effect in {Effect.REFRESHED, Effect.REFRESHED_TRUNCATED},
+        fresher=best is not None and best.verdict.effect.refreshes,
         open_fence=words.OPEN.get(report.isolation, ""), audit=looked,
         found=[
             (one, snapshot.where(one.place), list(map(snapshot.where, one.others)), snapshot.excerpt(one.place)[0])

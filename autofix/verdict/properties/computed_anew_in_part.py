@@ -20,7 +20,7 @@ import ast
 from collections import Counter
 from collections.abc import Iterator
 
-from autofix.core.model import Effect, Finding
+from autofix.core.model import Finding
 from autofix.probe import wire
 from autofix.syntax.blocks import function_named
 from autofix.syntax.calls import Function
@@ -127,8 +127,7 @@ class ComputedAnewInPart(Property):
     )
 
     def find(self, evidence: Evidence) -> Finding | None:
-        newer = evidence.assessment.effect in (Effect.REFRESHED, Effect.REFRESHED_TRUNCATED)
-        if not (newer and evidence.letter.reused):
+        if not (evidence.assessment.effect.refreshes and evidence.letter.reused):
             return None
         target = evidence.case.pool.target
         code, edited = Sources.of(target), Sources.of(target, evidence.files)

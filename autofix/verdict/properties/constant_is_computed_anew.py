@@ -22,7 +22,7 @@ the one from after it.
 
 from __future__ import annotations
 
-from autofix.core.model import Effect, Finding
+from autofix.core.model import Finding
 from autofix.experiments.compare import first_departing
 from autofix.experiments.sketches import EXACT, LIVE
 from autofix.probe import wire
@@ -125,8 +125,7 @@ class ConstantIsComputedAnew(Property):
 
     def find(self, evidence: Evidence) -> Finding | None:
         letter, edited = evidence.letter, evidence.edited
-        newer = evidence.assessment.effect in (Effect.REFRESHED, Effect.REFRESHED_TRUNCATED)
-        if not newer or len(letter.counts) < 2:  # noqa: PLR2004  nothing is a constant to one optimizer alone
+        if not evidence.assessment.effect.refreshes or len(letter.counts) < 2:  # noqa: PLR2004  nothing is a constant to one optimizer alone
             return None
         departing = (first_departing(letter, edited, tolerance) for tolerance in (LIVE, EXACT))
         first = {(one[0].optimizer, one[2]) for one in departing if one is not None}

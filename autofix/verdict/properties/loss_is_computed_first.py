@@ -16,7 +16,7 @@ let the step wait until both have gone backward.
 
 from __future__ import annotations
 
-from autofix.core.model import Effect, Finding
+from autofix.core.model import Finding
 from autofix.verdict.evidence import Evidence
 from autofix.verdict.property import Example, Property
 from autofix.verdict.runs import lines
@@ -70,8 +70,7 @@ class LossIsComputedFirst(Property):
     )
 
     def find(self, evidence: Evidence) -> Finding | None:
-        newer = evidence.assessment.effect in (Effect.REFRESHED, Effect.REFRESHED_TRUNCATED)
-        if not newer or evidence.edited.seen(FACT):
+        if not evidence.assessment.effect.refreshes or evidence.edited.seen(FACT):
             return None
         failed = lines(evidence.failure.stack)
         facts = (fact for fact in evidence.letter.seen(FACT) if lines(fact.stack) == failed)

@@ -174,8 +174,7 @@ class SharedAcrossPasses(Property):
 
     def find(self, evidence: Evidence) -> Finding | None:
         letter, effect = evidence.letter, evidence.assessment.effect
-        kept = (Effect.IDENTICAL, Effect.MEANT, Effect.CHANGED, Effect.UNKNOWN)
-        if effect in kept or not letter.carried:
+        if effect in (Effect.IDENTICAL, Effect.MEANT) or not letter.carried:
             return None
         place = next(iter(letter.reused), evidence.failure.stack)
         if effect is Effect.REFRESHED:
