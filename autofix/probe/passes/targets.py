@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import torch
@@ -37,10 +38,8 @@ class Targets:
         self._sent: dict[Raw, tuple[list[graph.Node], dict[graph.Node, torch.Tensor]]] = {}
         """Of the latest pass at a place: the nodes that were handed to it, and the gradients that nodes got."""
         self._passes: dict[Raw, int] = {}
-        self._parts: dict[tuple[Raw, int, int], list[float]] = {}
-        """By place and pair of nodes, the part of the one's gradient that the other got in each."""
-        self._unlike: dict[tuple[Raw, int], int] = {}
-        """By place and the one of such a pair, as bits, the others that got no part of its gradient in some pass."""
+        self._rows: dict[tuple[Raw, int], _Row] = {}
+        """By place and the one of a pair of nodes, the part of its gradient that each other one got."""
         self._values: dict[Raw, list[dict[graph.Node, torch.Tensor]]] = {}
         """Of the latest two passes at a place: what was handed to each."""
         self._apart: set[tuple[Raw, int, int]] = set()
@@ -50,8 +49,8 @@ class Targets:
 
     def told(self) -> tuple[wire.Fact, ...]:
         """The places where it is so."""
-        some = ((pair, parts) for pair, parts in self._parts.items() if not self._is_unlike(*pair))
-        found = (pair for pair, parts in some if _discounts(parts, whole=self._is_apart(pair)))
+        pairs = (((*key, j), whole) for key, row in self._rows.items() for j, whole in row.steady())
+        found = (pair for pair, whole in pairs if not whole or self._is_apart(pair))
         places = dict.fromkeys(pair[0] for pair in found)
         return tuple(self._frames.fact("target-handed-on", raw) for raw in places)
 
@@ -88,26 +87,20 @@ class Targets:
     ) -> None:  # fmt: skip
         ends = [_behind_views(node, got) for node in on]
         known = [j for j, end in enumerate(ends) if end in got]
-        kinds: dict[str, int] = {}
-        for j in known:
-            kinds[on[j].name()] = kinds.get(on[j].name(), 0) | 1 << j
+        kinds: dict[str, torch.Tensor] = {}
         with quiet():
-            beside = _Beside([got[ends[j]] for j in known])
+            for j in known:
+                kinds.setdefault(on[j].name(), torch.zeros(len(on), dtype=torch.bool))[j] = True
+            beside = _Beside([got[ends[j]] for j in known], known, len(on))
             for i, one in enumerate(handed):
-                same = kinds.get(one.name(), 0) if one in got else 0  # all else is no later value of that
-                unlike = self._unlike.get((stack, i), 0)
-                if not same & ~unlike:
+                same = kinds.get(one.name()) if one in got else None  # all else is no later value of that
+                if same is None:
                     continue
-                found = {known[at]: part for at, part in beside.parts(got[one]).items()}
-                self._unlike[stack, i] = unlike | (same & ~sum(1 << j for j in found))
-                for j, part in found.items():
-                    if same >> j & 1 and not self._is_unlike(stack, i, j):
-                        self._parts.setdefault((stack, i, j), []).append(part)
-                        if part >= _ALL:
-                            self._hold((stack, i, j), one, on[j], got[ends[j]])
-
-    def _is_unlike(self, stack: Raw, i: int, j: int) -> bool:
-        return bool(self._unlike.get((stack, i), 0) >> j & 1)
+                row = self._rows.setdefault((stack, i), _Row())
+                asked = row.asked(same)
+                if bool(asked.any()):
+                    for j in row.take(asked, beside.parts(got[one])):
+                        self._hold((stack, i, j), one, on[j], got[ends[j]])
 
     def _hold(self, pair: tuple[Raw, int, int], one: graph.Node, other: graph.Node, gradient: torch.Tensor) -> None:
         """Hold a gradient against the way from what a pass was handed to what it handed on."""
@@ -129,36 +122,77 @@ class Targets:
         return pair in self._apart or any(one < part and size < most for one, size in found)
 
 
+class _Row:
+    """What others got of one gradient, pass by pass. Of both there may be thousands, so all others are one tensor."""
+
+    def __init__(self) -> None:
+        self._unlike = torch.zeros(0, dtype=torch.bool)
+        """Those that got no part of it in some pass, or another one than before."""
+        self._count, self._least, self._most = torch.zeros(3, 0, dtype=torch.double)
+        """In how many passes they got some, and how much."""
+
+    def asked(self, same: torch.Tensor) -> torch.Tensor:
+        """Those of `same` that are not unlike."""
+        more = max(0, len(same) - len(self._unlike))
+        self._unlike = torch.cat([self._unlike, torch.zeros(more, dtype=torch.bool)])
+        self._count = torch.cat([self._count, torch.zeros(more, dtype=torch.double)])
+        self._least = torch.cat([self._least, torch.full((more,), math.inf, dtype=torch.double)])
+        self._most = torch.cat([self._most, torch.full((more,), -math.inf, dtype=torch.double)])
+        return same & ~self._unlike[: len(same)]
+
+    def take(self, asked: torch.Tensor, parts: torch.Tensor) -> list[int]:
+        """Hear what those that were asked got in a pass, NaN where no part; returns those that got all of it."""
+        heard, size = asked & ~parts.isnan(), len(asked)
+        some = heard & (parts != 0)  # nothing is sent where an episode ends
+        self._count[:size] += some
+        self._least[:size] = torch.where(some, torch.minimum(self._least[:size], parts), self._least[:size])
+        self._most[:size] = torch.where(some, torch.maximum(self._most[:size], parts), self._most[:size])
+        self._unlike[:size] |= (asked & ~heard) | (self._most[:size] - self._least[:size] > _CLOSE)
+        whole: list[int] = (heard & (parts >= _ALL)).nonzero().flatten().tolist()
+        return whole
+
+    def steady(self) -> list[tuple[int, bool]]:
+        """Those that got the same part in all passes in which they got some, and whether that is all of it."""
+        found = (~self._unlike & (self._count >= _TWICE)).nonzero().flatten().tolist()
+        return [(j, bool(self._most[j] >= _ALL)) for j in found]
+
+
 class _Beside:
     """Gradients to hold others against, each against all at once: those of as many numbers are rows of matrices."""
 
-    def __init__(self, targets: list[torch.Tensor]) -> None:
+    def __init__(self, targets: list[torch.Tensor], places: list[int], size: int) -> None:
+        """`places`: which of so many (`size`) these are."""
+        self._places, self._size = torch.tensor(places, dtype=torch.long), size
         self._whole, self._sums = _rows(targets), _rows([one.sum(-1) for one in targets])
 
-    def parts(self, trained: torch.Tensor) -> dict[int, float]:
-        """Those that are this gradient times a factor from 0 to 1, the other way, by each number or by their sums."""
-        found: dict[int, float] = {}
-        for one, alike in ((trained, self._whole), (trained.sum(-1), self._sums)):
+    def parts(self, trained: torch.Tensor) -> torch.Tensor:
+        """The factor from 0 to 1 by which each is this gradient the other way, by each number or else by their sums.
+
+        NaN where there is none.
+        """
+        found = torch.full((self._size,), math.nan, dtype=torch.double)
+        for one, alike in ((trained.sum(-1), self._sums), (trained, self._whole)):
             a = one.double().flatten()
             for places, rows in alike.get(a.numel(), ()) if bool(a.any()) else ():
                 part = (rows[:, a != 0] / a[a != 0]).amax(1)
                 left = torch.minimum((rows - part[:, None] * a).abs(), rows.abs())
                 good = (part >= 0) & (part <= 1 + _CLOSE) & (left <= _CLOSE * a.abs()).all(1)
-                for at in good.nonzero().flatten().tolist():
-                    found.setdefault(places[at], float(part[at]))
+                found[self._places[places][good.cpu()]] = part[good].cpu()
         return found
 
 
-def _rows(tensors: list[torch.Tensor]) -> dict[int, list[tuple[list[int], torch.Tensor]]]:
+def _rows(tensors: list[torch.Tensor]) -> dict[int, list[tuple[torch.Tensor, torch.Tensor]]]:
     """By how many numbers tensors have, which of them these are, and matrices of these numbers, the other way."""
     alike: dict[int, list[int]] = {}
     for place, one in enumerate(tensors):
         alike.setdefault(one.numel(), []).append(place)
-    found: dict[int, list[tuple[list[int], torch.Tensor]]] = {}
+    found: dict[int, list[tuple[torch.Tensor, torch.Tensor]]] = {}
     for count, places in alike.items():
         most = max(1, _BLOCK // max(1, count))
         blocks = [places[at : at + most] for at in range(0, len(places), most)]
-        found[count] = [(block, -torch.stack([tensors[at].double().flatten() for at in block])) for block in blocks]
+        found[count] = [
+            (torch.tensor(block), -torch.stack([tensors[at].double().flatten() for at in block])) for block in blocks
+        ]
     return found
 
 
@@ -167,10 +201,3 @@ def _behind_views(node: graph.Node, got: dict[graph.Node, torch.Tensor]) -> grap
     while node not in got and len(node.next_functions) == 1 and node.next_functions[0][0]:
         node = node.next_functions[0][0]
     return node
-
-
-def _discounts(parts: list[float], *, whole: bool) -> bool:
-    """Whether it is one part in all passes, but for those in which an episode ends; all of it, if `whole`."""
-    some = [part for part in parts if part]
-    one = len(some) >= _TWICE and max(some) - min(some) <= _CLOSE
-    return one and (whole or max(some) < _ALL)
