@@ -10,13 +10,15 @@ from typing import Any
 import pytest
 
 from autofix import pipeline
-from autofix.core.model import Effect, Outcome, Reading, Target, Treatment
+from autofix.core.model import Applicability, Effect, Outcome, Reading, Target, Treatment
 from autofix.experiments import requests
 from autofix.experiments.client import Probe, run
-from autofix.experiments.pool import Pool
+from autofix.experiments.pool import Pool, _ended_early
 from autofix.experiments.requests import plain
 from autofix.experiments.spec import UNEDITED, Intervention, RunSpec
 from autofix.probe import wire
+from autofix.search import registry
+from autofix.verdict.decide import ENDED_EARLY
 from autofix.verdict.runs import once
 
 pytestmark = pytest.mark.torch
@@ -209,6 +211,41 @@ def test_an_edit_that_is_plainly_the_same_is_judged_by_few_runs(
     modes = ["baseline", "candidate", "candidate", "reference", "reference", "trace"]
     assert sorted(one.mode for one in counting.asked) == sorted([*modes, *["reference"] * watched])
     assert (sum(one.doubled >= 0 for one in counting.asked), sum(one.sources for one in counting.asked)) == (1, watched)
+
+
+@pytest.mark.parametrize(
+    ("stop_at", "most", "trace", "early"),
+    [
+        ((4, 2, 2), (), wire.Trace(1, "stopped", backward_count=1, counts=(1, 0)), True),
+        ((4, 2, 2), (), wire.Trace(1, "stopped", backward_count=1, counts=(1,)), True),
+        ((4, 2, 2), (), wire.Trace(1, "stopped", backward_count=4, counts=(2, 2)), False),
+        ((4, 2, 2), (), wire.Trace(1, "stopped", backward_count=3, counts=(2, 2)), False),
+        ((4, 2, 2), (), wire.Trace(1, "stopped", backward_count=80, counts=(0, 0)), False),
+        ((4, 2, 2), (), wire.Trace(1, "stopped", backward_count=1, counts=(1, 0), parted=True), False),
+        ((4, 2, 2), (), wire.Trace(1, "finished", backward_count=1, counts=(1, 0)), False),
+        ((4,), (), wire.Trace(1, "stopped", backward_count=1), True),
+        ((), (62,), wire.Trace(1, "stopped", backward_count=2, counts=(2,)), True),
+        ((), (62,), wire.Trace(1, "stopped", backward_count=63, counts=(63,)), False),
+        ((), (), wire.Trace(1, "stopped", backward_count=2, counts=(2,)), False),
+        ((), (), wire.Trace(1, "timed_out"), True),
+    ],
+)
+def test_a_run_that_time_ended_is_told_from_one_that_came_to_its_end(
+    stop_at: tuple[int, ...], most: tuple[int, ...], trace: wire.Trace, *, early: bool
+) -> None:
+    asked = replace(plain(Target(Path("train.py"))), stop_at=stop_at, most=most)
+    assert _ended_early(asked, trace) is early
+
+
+@pytest.mark.parametrize("early", [True, False])
+def test_an_edit_is_not_safe_where_a_run_of_the_code_did_not_come_to_its_end(
+    probe: Probe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, early: bool
+) -> None:
+    monkeypatch.setattr("autofix.experiments.pool._ended_early", lambda asked, _: early and asked.mode == "reference")
+    _, target, _ = started(probe, tmp_path, FREED)
+    verdict = pipeline.fix(target, registry.rules(), probe=probe, progress=lambda _: None).fixes[0].verdict
+    found = [finding.property for finding in verdict.findings], verdict.applicability
+    assert found == (([ENDED_EARLY], Applicability.UNSAFE) if early else ([], Applicability.SAFE))
 
 
 @pytest.mark.parametrize(("used", "anew"), [("out.sum()", True), ("1.0", False)])

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import math
+import operator
 import time
 import weakref
 from dataclasses import dataclass, field, replace
@@ -67,6 +69,8 @@ class _Runs:
     builder: Builder
     begun: dict[RunSpec, tuple[int, wire.Request]] = field(default_factory=dict)
     done: dict[RunSpec, wire.Trace] = field(default_factory=dict)
+    early: set[RunSpec] = field(default_factory=set)
+    """Those that time ended before they came to where they were to end."""
     letters: Letters | None = None
     whole: bool = False
     """Whether a reference had to be made again, watched from its first line on: then so are those behind it."""
@@ -231,6 +235,15 @@ class Pool:
     def made(self, spec: RunSpec) -> wire.Trace | None:
         """The trace of a run that has ended, without making it."""
         return self._runs.done.get(spec)
+
+    def ended_early(self, files: Mapping[Path, bytes], readings: Iterable[Reading]) -> bool:
+        """Whether time ended a run of an edit, or of these readings, before it had shown what it was made for.
+
+        How long it takes to compile says nothing.
+        """
+        mine, known = RunSpec.edited(files).files, set(readings)
+        early = (spec for spec in self._runs.early if spec.intervention is not Intervention.COMPILED)
+        return any(spec.reading in known if spec.reading is not None else spec.files == mine for spec in early)
 
     @property
     def unproven(self) -> str:
@@ -410,6 +423,8 @@ class Pool:
             self._probe.awaited = ""
             self._computed += trace.computed
             del self._runs.begun[spec]
+            if _ended_early(request, trace):
+                self._runs.early.add(spec)
             if trace.late:
                 request, self._runs.whole = _whole(request), True
                 self._runs.begun[spec] = self._probe.submit(request), request
@@ -446,3 +461,14 @@ class Pool:
 def _whole(request: wire.Request) -> wire.Request:
     """The same run, watched from its first line on."""
     return replace(request, watch_from=0, at_once=False)
+
+
+def _ended_early(request: wire.Request, trace: wire.Trace) -> bool:
+    """Whether time ended a run: one that was to go on as far as another did stopped before it came there."""
+    if trace.outcome != "stopped" or trace.failure is not None or trace.parted:
+        return trace.outcome == "timed_out"
+    if not request.stop_at:  # that one came to its end
+        return bool(request.most) and all(map(operator.le, trace.counts, request.most))
+    backwards, *steps = request.stop_at
+    fewer = any(itertools.starmap(operator.lt, itertools.zip_longest(trace.counts, steps, fillvalue=0)))
+    return trace.backward_count < backwards and (fewer or not steps)

@@ -14,6 +14,8 @@ from autofix.verdict.property import properties
 
 UNMEANT = "another-reading-is-meant"
 """What is found of an edit that does not follow an answer."""
+ENDED_EARLY = "run-ended-early"
+"""What is found of an edit of which nothing else is, where a run that may show a doubt did not come to its end."""
 
 
 def decide(evidence: Evidence, ceiling: Applicability) -> Verdict:
@@ -69,7 +71,12 @@ def _findings(evidence: Evidence, *, last: bool) -> tuple[Finding, ...]:
     asked = [functools.partial(one.judge, evidence) for one in properties() if one.last is last]
     found = evidence.case.pool.together(asked)
     settled = {one.about for one in evidence.case.answered if evidence.follows(one)}
-    return tuple(finding for finding in found if finding is not None and finding.property not in settled)
+    doubts = tuple(finding for finding in found if finding is not None and finding.property not in settled)
+    assessed = evidence.assessment
+    readings = filter(None, (evidence.code, assessed.reading))
+    if doubts or not assessed.effect.keeps_gradients or not evidence.case.pool.ended_early(evidence.files, readings):
+        return doubts
+    return (Finding(ENDED_EARLY, "a run that looks for doubts ended at the time limit; allow more with --time-limit"),)
 
 
 def _unmeant(evidence: Evidence) -> Iterator[Finding]:
