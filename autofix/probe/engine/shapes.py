@@ -43,7 +43,7 @@ class Shapes:
             name = _RESHAPES[0] if name.startswith(_RESHAPES) else name
             children = graph.children(node)
             if name.endswith(_OVERWRITES):  # what was there before gets zeros
-                children = [child for child, _ in node.next_functions[1:] if child is not None]
+                children = tuple(child for child, _ in node.next_functions[1:] if child is not None)
             below = [led for child in children if (led := forms.get(child))]
             if len(below) == 1 and name.startswith(_NO_SHAPE):
                 forms[node] = below[0]
