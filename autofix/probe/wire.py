@@ -385,7 +385,7 @@ class Fact:
     # target-of-copy | written-in-forward | learns-by-write | write-outlives-pass | evaluation-goes-on | moved-again |
     # entries-left | entries-anew | stand-in |
     # swallowed | weight-is-residual | starts-idle | unreachable | set-for-a-call |
-    # computed-first, or a suspicion
+    # computed-first | put-off, or a suspicion
     name: str
     subject: str
     stack: Stack = ()

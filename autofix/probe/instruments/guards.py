@@ -22,6 +22,8 @@ from ..program.frames import Frames, Raw
 from .mixed import MixedLosses
 from .terms import sums_of
 
+_QUEUE = 16
+"""Backward calls of one site that are remembered, as losses may wait for each other."""
 _Sums = tuple[set[tuple[int, int]], set[tuple[int, int]], torch.Tensor | None]
 _PHASE = 2
 """Steps of an optimizer without it after which gradient that was left over once is taken for that of a phase before."""
@@ -37,7 +39,7 @@ class _Site:
 
     `grows` says how many older nodes it reaches, ever more between two steps; `ends`: after a step it began anew;
     `near`: the ages of the nodes beside leaves that its latest pass went through, once it grows; `loss`: the age of
-    what its latest pass started from.
+    what its latest pass started from; `calls`: when the latest began; `waited`: how many of these began between.
     """
 
     mark: int = -1
@@ -48,6 +50,8 @@ class _Site:
     ends: bool = False
     near: set[int] = field(default_factory=set)
     loss: int = -1
+    calls: deque[int] = field(default_factory=lambda: deque(maxlen=_QUEUE))
+    waited: int = 0
 
 
 @dataclass(slots=True)
@@ -244,10 +248,18 @@ class Guards(Listener):
         return (one for one in graph.leaves(graph.children(node)) if self._updated.get(id(one), -1) > age)
 
     def _check_order(self, site: _Site, call: Call) -> None:
-        """A loss that was there before another one was made, on which a step has been taken meanwhile."""
+        """A loss that was there before another one was made, on which a step has been taken meanwhile.
+
+        Or each loss of a site waits, while others are made, until as many as before it have gone backward there.
+        """
         made = max(graph.ages(graph.starts(call.roots)), default=-1) if call.accumulate else -1
         if site.loss < made < self._stepped_on:
             self._report("computed-first", call.stack, "")
+        waited = sum(made < one for one in site.calls) if made >= 0 else 0
+        if 0 < waited == site.waited and any(self._updated.get(id(one), -1) > made for one in self.leaves):
+            self._report("put-off", call.stack, "")
+        site.waited = waited
+        site.calls.append(graph.now())
         site.loss, self._newest = max(site.loss, made), max(self._newest, made)
 
     def _check_growth(self, site: _Site, old: int, call: Call) -> None:
