@@ -5,7 +5,8 @@ Keeps or watches the gradient only of a tensor that gets one: `if h.requires_gra
 
 ## Why autograd fails
 Under `torch.no_grad()` no graph is recorded, and its tensors get no gradient. The same forward serves training, where
-`retain_grad()` and `register_hook(...)` are allowed, and validation, where torch refuses them.
+`retain_grad()` and `register_hook(...)` are allowed, and validation, where torch refuses them. So it does in a stage of
+training in which all that is behind the tensor is frozen.
 
 ## Fix safety
 Safe where the run shows that all gradients and steps stay as they are. What reads the gradient after such a pass would
@@ -23,6 +24,7 @@ from autofix.syntax import calls, live
 from autofix.syntax.edits import wrap
 
 WHY = "Where gradients are off, {tensor} gets none, and there is nothing to keep or to watch."
+_OFF = ({"no_grad"}, {"frozen"})
 _USUAL = "a gradient comes only to what has a graph: keep or watch it where x.requires_grad says that there is one"
 
 
@@ -49,6 +51,32 @@ for _ in range(4):
     print(h.grad.norm().item())
     with torch.no_grad():
         print(forward(torch.randn(5, 3))[1].mean().item())
+! a stage of training in which the body is frozen
+def forward(x):
+    h = body(x).tanh()
+-    h.register_hook(lambda g: -0.1 * g)
++    if h.requires_grad:
++        h.register_hook(lambda g: -0.1 * g)
+    return head(h)
+
+
+for step in range(6):
+    for p in body.parameters():
+        p.requires_grad = step >= 2
+    train: forward(torch.randn(5, 3)).pow(2).mean()
+! unsafe: what is frozen stays so, and the gradient is never watched
+def forward(x):
+    h = body(x).tanh()
+-    h.register_hook(lambda g: -0.1 * g)
++    if h.requires_grad:
++        h.register_hook(lambda g: -0.1 * g)
+    return head(h)
+
+
+for p in body.parameters():
+    p.requires_grad = False
+for _ in range(6):
+    train: forward(torch.randn(5, 3)).pow(2).mean()
 ! a hook, whose handle nobody takes
 def forward(x):
     h = body(x).tanh()
@@ -100,7 +128,7 @@ with torch.no_grad():
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """A condition around the statement, where gradients were switched off."""
         lost = diagnosis.trace.origins
-        if not lost or any(origin.kind != "no_grad" for origin in lost):
+        if not lost or {origin.kind for origin in lost} not in _OFF:
             raise Declined("gradients are not switched off where it has no graph")
         for _, source, node in sources.located(diagnosis.failure.stack[:1]):
             statement = source.statement(node)

@@ -196,6 +196,7 @@ _NO_CONSTANTS = {
     "derivative-is-array": "a derivative in the loss is a number, which trains nothing",
 }
 """What shows in the reference that an array is no constant, and what the other meaning would then come to."""
+_UNWATCHED = "unwatched"
 _TREATED = {
     Cause.NONLEAF_GRADIENT: ("leaf", "nonleaf"), Cause.UNUSED_INPUT: ("require", "made"),
     Cause.GRADIENT_NONE: ("zero", "empty"), Cause.COMPLEX_LOSS: ("magnitude", "squared"),
@@ -212,6 +213,8 @@ def _only(diagnosis: Diagnosis, origins: list[wire.Origin]) -> tuple[wire.Site, 
         return tuple(dict.fromkeys(wire.Site(action, o.stack[0], o.node) for o in origins if o.kind == kind))
     if diagnosis.cause is Cause.NO_GRAPH and all(o.kind == "constant" for o in origins):
         return tuple(dict.fromkeys(wire.Site("constant", o.stack[0]) for o in origins))
+    if diagnosis.cause is Cause.HOOK_REFUSED and all(o.kind == "frozen" for o in origins):
+        return tuple(dict.fromkeys(wire.Site(_UNWATCHED, o.stack[0]) for o in origins))
     left = [o for o in origins if o.kind in _THROUGH]
     if diagnosis.cause is Cause.NO_GRAPH and left and not any(o.kind in _FROZEN for o in origins):
         return (_followed(left),)
@@ -274,6 +277,8 @@ def chosen(choices: Sequence[tuple[wire.Site, ...]], runs: Sequence[wire.Trace])
     All places are the choice where each of them, left out, leaves something owned that does not learn.
     """
     found = dict(zip(choices, runs, strict=True))
+    if any(site.action == _UNWATCHED for site in choices[-1]) and not any(one.sums for one in runs[-1].hooks):
+        return ()  # what is never watched is not switched off for a while
     if _alike(found, choices[-1]) or _each_is_needed(found, choices[-1]):
         return choices[-1]
     asleep = max(filter(_records, choices), key=len, default=())

@@ -509,8 +509,8 @@ class Site:
     """An expression whose value a reference run treats otherwise, whenever it is computed."""
 
     action: str
-    """leaf, update, keep, follow, grad, require, unfreeze, record, create, zeros, zero, uncleared, detach, magnitude,
-    or stand."""
+    """leaf, update, keep, follow, grad, require, unfreeze, record, create, zeros, zero, uncleared, unwatched, detach,
+    magnitude, or stand."""
     frame: Frame
     node: str = ""
 

@@ -135,7 +135,9 @@ class Perform(Functions, Listener):
         elif name_of(func) == "torch.Tensor.backward" and (weighed := self._weights(args, kwargs)) is not None:
             kind, weights = weighed
             again = functools.partial(func, *args[:1], **kwargs | {"gradient": weights})
-        elif kind == "hook_refused" and not torch.is_grad_enabled():
+        elif kind == "hook_refused" and (
+            not torch.is_grad_enabled() or (self.sites is not None and self.sites.unwatched)
+        ):
             again = functools.partial(ways.unwatched, func)
         elif kind == "no_graph":
             again = functools.partial(ways.as_float, func, args, kwargs, target)

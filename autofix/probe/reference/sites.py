@@ -11,6 +11,7 @@ while records its graph all the same (`switched_off`).
 does not depend on.
 `zero`: a gradient that is still None is one of zeros there, and wherever else the program would die of None.
 `uncleared`: there, one that was cleared is what it was.
+`unwatched`: what is frozen there is not watched while it is.
 `detach`: what is computed there is a constant.
 `magnitude`: of a complex square that is made there the magnitude is taken.
 `stand`: a leaf into which values are written there stands for the result that has them (`standing`).
@@ -77,6 +78,8 @@ class Sites(Listener):
         self._dies: dict[Raw, bool] = {}
         """Where gradients are read: whether the program dies there of one that is None."""
         self._remake = any(site.action == "keep" for site in sites)
+        self.unwatched = any(site.action == "unwatched" for site in sites)
+        """Whether what is frozen for a while is not watched then."""
         if self._modes:
             self._draw_along_paths()
         if any(site.action == "require" for site in sites):
