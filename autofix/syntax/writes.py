@@ -93,6 +93,19 @@ def root(node: ast.expr) -> str:
             return path_of(node)
 
 
+def shown(value: ast.expr) -> ast.expr:
+    """The variable whose tensor a value is, or a part of it: `self.mesh` of `self.mesh.to(device)[1:].mul_(2)`."""
+    while not path_of(value):
+        match value:
+            case ast.Call(ast.Attribute(inner, attr)) if attr in vocabulary.SHARING or vocabulary.writes(attr):
+                value = inner
+            case ast.Subscript(inner) | ast.Attribute(inner):
+                value = inner
+            case _:
+                break
+    return value
+
+
 def in_place(call: ast.Call) -> bool:
     """Whether a call is of a method or function that writes, by torch's naming convention."""
     return vocabulary.writes(name_of(call))

@@ -14,12 +14,13 @@ from ..wire import Frame, Stack
 _WITHIN = ("<listcomp>", "<genexpr>", "<dictcomp>", "<setcomp>", "<lambda>")
 
 
-def reads_gradient(stack: Stack, read: Callable[[str], bytes]) -> bool:
-    """Whether the user's own code reads a gradient at a place, and not what it calls."""
+def reads_gradient(stack: Stack, read: Callable[[str], bytes]) -> str:
+    """The tensor whose gradient the user's own code reads at a place, as it calls it; '' where what it calls does."""
     tree = parsed(read(stack[0].file)) if stack else None
-    return tree is not None and any(
-        isinstance(node, ast.Attribute) and node.attr == "grad" and is_at(node, stack[0]) for node in ast.walk(tree)
-    )
+    for node in ast.walk(tree) if tree is not None else ():
+        if isinstance(node, ast.Attribute) and node.attr == "grad" and is_at(node, stack[0]):
+            return ast.unparse(node.value)
+    return ""
 
 
 def giver(error: BaseException, frames: Frames, read: Callable[[str], bytes], stacks: list[Stack]) -> Stack:

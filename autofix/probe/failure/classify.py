@@ -156,8 +156,12 @@ def _without_gradient(error: BaseException, run: State) -> str:
         run.found = run.origins.gap(call)
         return "unused_input"
     read = run.overlay.read
-    reads = [one for one in run.origins.gaps.reads if reads_gradient(one, read)] if run.origins is not None else []
-    if place := giver(error, run.frames, read, reads):
+    reads = run.origins.gaps.reads if run.origins is not None else {}
+    names = {one: name for one in reads if (name := reads_gradient(one, read))}
+    if place := giver(error, run.frames, read, list(names)):
+        if (made := reads[place]) is not None and run.tracer is not None:
+            run.found = (wire.Origin("nonleaf", run.tracer.made_by(made), names[place], made.name()),)
+            return "nonleaf_gradient"
         run.found = (wire.Origin("empty", place),)
         return "gradient_none"
     return ""

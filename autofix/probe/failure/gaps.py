@@ -52,8 +52,8 @@ class Gaps:
         self._of_leaves: set[Record] = set()
         """How leaves lost a graph that ask for a gradient, and that something was made of."""
         self._seen: deque[_Gap] = deque(maxlen=_KEPT)
-        self._read: dict[Raw, None] = {}
-        """Where the gradient of a leaf was read that had none yet, the latest last."""
+        self._read: dict[Raw, graph.Node | None] = {}
+        """Where a gradient was read that was None, the latest last; of a result, with what made it."""
 
     def flows(
         self, lost: Iterable[Record], of_leaves: Iterable[Record], given: Iterable[torch.Tensor],
@@ -90,12 +90,12 @@ class Gaps:
             self._seen.append(_Gap(self._frames.here(), references, whole, self._lost(unused, outputs)))
 
     def read(self, tensor: torch.Tensor, gradient: torch.Tensor | None) -> None:
-        """A gradient was read: remember where a leaf had none."""
-        if gradient is not None or not (tensor.requires_grad and graph.is_leaf(tensor)):
+        """A gradient was read: remember where a tensor had none that asks for one."""
+        if gradient is not None or not tensor.requires_grad:
             return
         here = self._frames.here()
         self._read.pop(here, None)
-        self._read[here] = None
+        self._read[here] = None if graph.is_leaf(tensor) else graph.made_by(tensor)
         if len(self._read) > _READ:
             del self._read[next(iter(self._read))]
 
@@ -114,9 +114,9 @@ class Gaps:
         return [self._frames.resolve(gap.raw) for gap in self._seen]
 
     @property
-    def reads(self) -> list[wire.Stack]:
-        """The latest places where the gradient of a leaf was read that had none, in order."""
-        return [self._frames.resolve(raw) for raw in self._read]
+    def reads(self) -> dict[wire.Stack, graph.Node | None]:
+        """The latest places where a gradient was read that was None, in order; of a result, with what made it."""
+        return {self._frames.resolve(raw): made for raw, made in self._read.items()}
 
     def latest(self, stack: wire.Stack) -> tuple[tuple[wire.Origin, ...], list[torch.Tensor]]:
         """The latest of them at a place with what its outputs lost on their way, and the inputs that it is about."""

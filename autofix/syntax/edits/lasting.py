@@ -7,13 +7,12 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from autofix.probe.wire import Frame
-from autofix.syntax import blocks, calls, names, vocabulary, writes
+from autofix.syntax import blocks, calls, names, writes
 from autofix.syntax.calls import Function, path_of
 from autofix.syntax.edits.local_name import starts_empty
 from autofix.syntax.reaching import Reaching
 from autofix.syntax.source import Source
 from autofix.syntax.sources import Sources
-from autofix.syntax.vocabulary import SHARING
 
 _STARTING = ("__init__", "setup")
 """Methods in which an attribute gets the value that it begins with."""
@@ -44,7 +43,7 @@ def lasting(sources: Sources, stack: Sequence[Frame]) -> Lasting | None:
             needed = names.read_by(args)
         case _:
             return None
-    alias = _shown(target)
+    alias = writes.shown(target)
     found = _given(frames, alias) if isinstance(alias, ast.Name) else None
     if not isinstance(alias, ast.Name) or found is None:
         return None
@@ -59,7 +58,7 @@ def _given(frames: Sequence[tuple[Source, ast.AST]], name: ast.Name) -> Lasting 
     reads = Reaching(function or source.tree).reads
     match [*reads.get(name, ())]:
         case [ast.Assign([ast.Name()], given) as statement]:
-            shown = _shown(given)
+            shown = writes.shown(given)
             if isinstance(shown, ast.Name) and _is_before_loop(source, statement, reads.get(shown, ())):
                 return Lasting(shown.id, source, given)
         case [ast.arg(arg=parameter)] if function is not None and len(frames) > 1:
@@ -67,25 +66,12 @@ def _given(frames: Sequence[tuple[Source, ast.AST]], name: ast.Name) -> Lasting 
             source, call = frames[0]
             if (handed := calls.argument(call, calls.parameters(function), parameter)) is None:
                 return None
-            given, shown = handed, _shown(handed)
+            given, shown = handed, writes.shown(handed)
         case _:
             return None
     if isinstance(shown, ast.Attribute) and path_of(shown):
         return Lasting(path_of(shown), source, given)
     return _given(frames, shown) if isinstance(shown, ast.Name) else None
-
-
-def _shown(value: ast.expr) -> ast.expr:
-    """The variable whose tensor a value is, or a part of it: `self.mesh` of `self.mesh.to(device)[1:].mul_(2)`."""
-    while not path_of(value):
-        match value:
-            case ast.Call(ast.Attribute(inner, attr)) if attr in SHARING or vocabulary.writes(attr):
-                value = inner
-            case ast.Subscript(inner) | ast.Attribute(inner):
-                value = inner
-            case _:
-                break
-    return value
 
 
 def _is_made_of_old(sources: Sources, stack: Sequence[Frame], needed: set[str], old: set[str]) -> bool:
@@ -136,4 +122,4 @@ def _is_state(sources: Sources, stack: Sequence[Frame], path: str) -> bool:
 def _is_moved(source: Source, node: ast.expr) -> bool:
     """Whether an attribute is only given what it was: `self.mesh = self.mesh.to(device)`."""
     statement = source.statement(node)
-    return isinstance(statement, ast.Assign) and path_of(_shown(statement.value)) == path_of(node)
+    return isinstance(statement, ast.Assign) and path_of(writes.shown(statement.value)) == path_of(node)

@@ -1,0 +1,80 @@
+"""A leaf that asks for its gradient loses its name to a result, whose gradient is read
+
+## What it finds
+
+The code makes a variable ask for its gradient (`x.requires_grad_()`), gives its name to a result of it
+(`x = normalize(x)`), and reads `x.grad` by that name. That is the gradient of the result, and is None; the edit has the
+result keep it. This is not said where the result is the same values (`x.to(device)`), or has a name of its own.
+
+## Why it matters
+
+Who makes a leaf for its gradient mostly means that one: an attack on what is normalised then, representations whose
+gradient is kept. Give the result a name of its own, and both can be read.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from autofix.core.model import Finding
+from autofix.syntax import calls, names, writes
+from autofix.syntax.source import Source
+from autofix.syntax.sources import Sources
+from autofix.verdict.evidence import Evidence
+from autofix.verdict.property import Example, Property
+
+ATTACK = """\
+net = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 1))
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+def moved(x):
+    x.requires_grad_()
+    x = (x - 0.5) / torch.arange(1, 5)
+    net(x).square().mean().backward()
+    return (x + 0.1 * x.grad.sign()).detach()
+for _ in range(5):
+    x = torch.rand(6, 4)
+    seen = moved(x.clone())
+    loss = (net(seen) - 1).square().mean()
+    train: loss
+"""
+RESULT = "x = (x - 0.5) / torch.arange(1, 5)"
+KEPT = (RESULT, f"{RESULT}\n    x.retain_grad()")
+HANDED_ON = ATTACK.replace("    return (x + 0.1 * x.grad.sign()).detach()\n", "    return x, x.grad\n").replace(
+    "moved(x.clone())", "(lambda x, slope: x.detach() + 0.1 * slope.sign())(*moved(x.clone()))"
+)
+CAST = ATTACK.replace(RESULT, "x = x.double().float()")
+OWN = ATTACK.replace(RESULT, "z = (x - 0.5) / torch.arange(1, 5)").replace("net(x).sq", "net(z).sq")
+OWN = OWN.replace("(x + 0.1 * x.grad", "(z + 0.1 * z.grad")
+
+
+class LeafLosesItsName(Property):
+    name = "leaf-loses-its-name"
+    runs = ("trace",)
+    sentence = (
+        "`{name}` was made to ask for its gradient before this gave the name to a result: the gradient of what it was "
+        "may be meant"
+    )
+    raises = (Example(ATTACK, *KEPT), Example(HANDED_ON, *KEPT))
+    silent = (
+        Example(CAST, "x.double().float()", "x.double().float()\n    x.retain_grad()"),
+        Example(OWN, "torch.arange(1, 5)\n", "torch.arange(1, 5)\n    z.retain_grad()\n"),
+    )
+
+    def find(self, evidence: Evidence) -> Finding | None:
+        sources = Sources.of(evidence.case.pool.target)
+        for origin in evidence.trace.origins if evidence.looks_at_gradient else ():
+            for _, source, node in sources.nodes(origin.stack[:1] if origin.kind == "nonleaf" else ()):
+                if _is_rebound(source, source.statement(node), origin.name):
+                    return self.found(origin.stack[:1], name=origin.name)
+        return None
+
+
+def _is_rebound(source: Source, statement: ast.stmt, name: str) -> bool:
+    """Whether a statement gives the name of a leaf that was flagged before it in its function to a result of that."""
+    match statement:
+        case ast.Assign(targets=[ast.Name(id=bound)], value=value) if bound == name and name in names.reads(value):
+            flags = filter(None, map(calls.flagged, ast.walk(source.function(statement) or source.tree)))
+            on = (leaf for leaf, to in flags if not (isinstance(to, ast.Constant) and to.value is False))
+            marked = any(calls.path_of(leaf) == name and leaf.lineno < statement.lineno for leaf in on)
+            return marked and calls.path_of(writes.shown(value)) != name
+    return False
