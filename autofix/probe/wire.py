@@ -277,10 +277,15 @@ class Step:
     losses: tuple[float, ...] = ()
     calls: int = 0  # backward calls of the run so far
     shape: str = ""  # of the graph that led to the parameters; only where asked for
-    asks: bool = True  # some parameter requires a gradient
+    off: tuple[int, ...] = ()  # the places of the parameters that require no gradient
     sent: int = 0  # of the backward calls, those that left gradient in leaves
     places: tuple[int, ...] = ()  # without an optimizer: of the leaves that it reached, among all that are named
     outdated: bool = False  # what sent its gradient applied parameters that were stepped since; of several optimizers
+
+    @property
+    def asks(self) -> bool:
+        """Whether some parameter requires a gradient."""
+        return len(self.off) < len(self.gradients)
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,8 +66,8 @@ class Witness(Listener):
             self._spare[index] = before
         losses, self._losses = tuple(self._losses), []
         gradients, shape = self._gradients.pop(index), self._shapes.pop(index, "")
-        asks = any(parameter.requires_grad for parameter in parameters(optimizer))
-        step = wire.Step(index, gradients, changes, _settings(optimizer), losses, self._calls, shape, asks, self._sent)
+        off = tuple(place for place, one in enumerate(parameters(optimizer)) if not one.requires_grad)
+        step = wire.Step(index, gradients, changes, _settings(optimizer), losses, self._calls, shape, off, self._sent)
         self.steps.append(replace(step, outdated=self._outdated.pop(index)))
 
     def backward(self, call: Call) -> None:

@@ -178,6 +178,7 @@ class LeftOutOfGraph(Property):
         Example(WARMING, "score * float", "critic(made).mean() * float"),
         Example(THAWED.replace("FROZEN", "body.requires_grad_(False)"), *KEPT),
         Example(UNUSED, *SHOWN),
+        Example(UNUSED.replace("unused =", "two.requires_grad_(False)\ntwo.requires_grad_()\nunused ="), *CUT),
         Example(HOOKED, OF_MODULE, OF_TENSOR),
     )
 
@@ -248,13 +249,13 @@ def _counted(step: wire.Step) -> Counter[str]:
 
 
 def _switched_on_later(evidence: Evidence) -> str:
-    """A parameter with an owner that no gradient has reached, where the code switches gradients off and on; or ''."""
+    """A parameter with an owner that is switched off all the time, where the code switches gradients on, too; or ''."""
     letter, target = evidence.followed, evidence.case.pool.target
     never = (
         name
         for index in range(len(letter.counts))
         for place, name in enumerate(letter.parameters(index))
-        if not any(step.gradients[place] for step in letter.of(index))
+        if all(place in step.off for step in letter.of(index))
     )
     name, sources = next(never, ""), Sources.of(target)
     main = sources.source(str(target.script))
