@@ -91,7 +91,8 @@ def _layers(new: ast.AST, known: set[str], *, alone: bool) -> Iterator[tuple[ast
             continue
         match node:
             case ast.comprehension(ifs=conditions):
-                yield from ((condition, None) for condition in conditions)
+                # What requires no gradient gets none, whether that is asked or not.
+                yield from ((one, None) for one in conditions if calls.name_of(one) != "requires_grad")
             case ast.BinOp(left, _, right):
                 yield from ((node, side) for side in (left, right) if not alone or _cut(side))
             case ast.Subscript(value, ast.Slice()) if not alone and isinstance(node.ctx, ast.Load):
