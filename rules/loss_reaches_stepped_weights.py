@@ -16,11 +16,13 @@ lead through a weight that was stepped.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import ast
+from collections.abc import Iterator, Sequence
 
 from autofix.search import owning
-from autofix.search.rule import Cause, Diagnosis, Example, Proposal, Rule, Sources, Tier
+from autofix.search.rule import Cause, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
 from autofix.syntax import calls
+from autofix.syntax.calls import path_of
 
 EACH = "Let the backward reach all that is stepped after it"
 WHY_EACH = "The backward leaves out the weights that were stepped since the forward; later steps move the rest."
@@ -113,6 +115,41 @@ for _ in range(4):
 +    fit.backward(inputs=[*D.parameters(), *E.parameters()])
     d_opt.step()
     e_opt.step()
+! a method of its own goes backward, and another one calls it and steps
+class Gan:
+    def __init__(self):
+        self.G = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Linear(3, 3))
+        self.D = torch.nn.Sequential(torch.nn.Linear(3, 1), torch.nn.Tanh())
+        self.g_opt = torch.optim.SGD(self.G.parameters(), lr=0.1)
+        self.d_opt = torch.optim.SGD(self.D.parameters(), lr=0.1)
+
+    def forward(self, x):
+        self.x, self.score = x, self.D(self.G(x).tanh())
+
+    def backward_g(self):
+        self.score.sub(1).pow(2).mean().backward(retain_graph=True)
+
+    def backward_d(self):
+        loss = self.score.pow(2).mean() + (self.D(torch.randn(5, 3)) - 1).pow(2).mean()
+-        loss.backward()
++        loss.backward(inputs=list(self.D.parameters()))
+
+    def optimize_g(self):
+        self.g_opt.zero_grad()
+        self.backward_g()
+        self.g_opt.step()
+
+    def optimize_d(self):
+        self.d_opt.zero_grad()
+        self.backward_d()
+        self.d_opt.step()
+
+
+model = Gan()
+for _ in range(4):
+    model.forward(torch.randn(5, 2))
+    model.optimize_g()
+    model.optimize_d()
 ! unsafe: the first optimizer steps once more, and is meant to use what the second loss sends
 E = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 2))
 H = torch.nn.Linear(2, 1)
@@ -151,11 +188,11 @@ print(H.weight.grad)
         stepped = {write.optimizer for write in writes if write.optimizer >= 0}
         if not stepped or set(diagnosis.failure.concerned) <= stepped:
             return
-        for _, source, node in sources.located(diagnosis.failure.stack):
+        frames = [(source, node) for _, source, node in sources.located(diagnosis.failure.stack)]
+        for place, (source, node) in enumerate(frames):
             if calls.name_of(node) == "backward":
-                statement = source.statement(node)
-                later, earlier = owning.stepped_later(source, statement), owning.stepped_earlier(source, statement)
-                owners = [one for one in later if calls.path_of(one) not in earlier]
+                later, earlier = _stepped(frames[place:])
+                owners = [one for one in later if path_of(one) not in earlier]
                 left = set(diagnosis.failure.concerned) - stepped
                 if len(left) > 1 and len(owners) > 1:
                     yield self.propose(owning.reaching_only(source, node, owners), WHY_EACH, title=EACH)
@@ -164,3 +201,18 @@ print(H.weight.grad)
                     unused = len(left) == 1 and len(owners) == len(later)
                     yield self.propose(edits, WHY, later=-1 if unused else 3)
                 return
+
+
+def _stepped(frames: Sequence[tuple[Source, ast.expr]]) -> tuple[list[ast.expr], set[str]]:
+    """The optimizers that are stepped after the first of these places, and before it: where its function steps none,
+    in the method of the same object that calls it.
+    """
+    callers = [path_of(node.func) if isinstance(node, ast.Call) else "" for _, node in frames[1:]]
+    for (source, node), called in zip(frames, [*callers, ""], strict=True):
+        statement = source.statement(node)
+        later, earlier = owning.stepped_later(source, statement), owning.stepped_earlier(source, statement)
+        if node is not frames[0][1]:
+            later = [one for one in later if path_of(one).startswith("self.")]
+        if later or not called.startswith("self."):
+            return later, earlier
+    return [], set()
