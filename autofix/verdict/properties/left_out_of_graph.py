@@ -8,7 +8,7 @@ gradient came through these operations yet, or they changed none: a weight that 
 without a hit, a clamp or a norm that does not bind. A zero that stands in the text stays one, and is not meant. Or an
 edit cuts, and the code switches on later what has no gradient now. Operations whose gradient is the same whatever
 they do (a sum, a copy, a view) are not counted, nor is what another operation replaces. Nothing is said of an edit that
-cuts the graph between passes, or computes anew after a step.
+cuts the graph between passes, nor of one that computes anew after a step unless it leaves out something, too.
 
 ## Why it matters
 
@@ -137,6 +137,18 @@ for _ in range(4):
         total = total + weights[scale] * work.square()
     train: (total - 1).square().mean()
 """
+PACED = """\
+net, head = nn.Linear(3, 4), nn.Linear(4, 1)
+optimizer = torch.optim.SGD([*net.parameters(), *head.parameters()], lr=0.05)
+def pace(x):
+    return net(x).square().mean().clamp(max=0.31)
+for step in range(8):
+    if step % 2 == 0:
+        most = pace(torch.ones(1, 3))
+    loss = (head(net(torch.randn(6, 3))) * most - 3).square().mean()
+    train: loss
+"""
+PACE = ("    loss = (head", "    most = pace(torch.ones(1, 3))\n    loss = (head")
 _INDIFFERENT = (
     *("Add", "Sub", "Sum", "View", "Reshape", "UnsafeView", "Alias", "AsStrided", "ToCopy"),
     *("Squeeze", "Unsqueeze", "Expand", "Transpose", "Permute", "TBackward"),
@@ -146,6 +158,10 @@ _INDIFFERENT = (
 
 _SAME_GRAPHS = (Effect.IDENTICAL, Effect.MEANT)
 """Where the edit's graphs are those of the reference, if it is right."""
+_UNSEEN = (
+    "out of the graph. No gradient of these runs depends on it, a later one may: keep it in the graph, or make sure "
+    "that none is meant to"
+)
 _HIDES = (
     *(b"data", b"detach", b"detach_", b"item", b"tolist", b"numpy", b"inputs"),
     *(b"no_grad", b"inference_mode", b"set_grad_enabled"),
@@ -165,6 +181,7 @@ class LeftOutOfGraph(Property):
         Example(RESTED.replace("* 0.0", "* float(step > 999)"), "h = h *", "h = h.detach() *"),
         Example(WARMING, "score * float", "score.detach() * float"),
         Example(THAWED.replace("FROZEN", "body.requires_grad_(False)"), *CUT),
+        Example(PACED, " * most", " * 0.31"),
     )
     silent = (
         Example(WIDE, WRITE, "hidden = hidden.clamp(-2, 2)"),
@@ -180,9 +197,12 @@ class LeftOutOfGraph(Property):
         Example(UNUSED, *SHOWN),
         Example(UNUSED.replace("unused =", "two.requires_grad_(False)\ntwo.requires_grad_()\nunused ="), *CUT),
         Example(HOOKED, OF_MODULE, OF_TENSOR),
+        Example(PACED, *PACE),
     )
 
     def find(self, evidence: Evidence) -> Finding | None:
+        if evidence.assessment.effect is Effect.REFRESHED and _are_gone(evidence.followed, evidence.edited):
+            return self.found(subject=f"operations {_UNSEEN}")
         if evidence.assessment.effect not in _SAME_GRAPHS:
             return None
         read = evidence.case.pool.target.read
@@ -196,8 +216,7 @@ class LeftOutOfGraph(Property):
             what = "what is written here" if written else "operations"
             return self.found(
                 written[0] if written else (),
-                subject=f"{what} out of the graph. No gradient of these runs depends on it, a later one may: "
-                "keep it in the graph, or make sure that none is meant to",
+                subject=f"{what} {_UNSEEN}",
             )
         if any(hides) and (name := _switched_on_later(evidence)):
             return self.found(
