@@ -213,6 +213,6 @@ def _stepped(frames: Sequence[tuple[Source, ast.expr]]) -> tuple[list[ast.expr],
         later, earlier = owning.stepped_later(source, statement), owning.stepped_earlier(source, statement)
         if node is not frames[0][1]:
             later = [one for one in later if path_of(one).startswith("self.")]
-        if later or not called.startswith("self."):
+        if later or called.rpartition(".")[0] != "self":  # what another object calls its own is not at hand
             return later, earlier
     return [], set()

@@ -25,18 +25,24 @@ def seen(runs: Runs) -> tuple[str, wire.Stack]:
     sources = Sources.of(runs.case.pool.target)
     if written := runs.case.pool.leaf_written:
         return second_name(sources, written, older=True), written[:1]
-    for crossing in (one for one in runs.trace.crossings if one.by == "failing" and not runs.letter.reused):
-        if (found := lasting(sources, crossing.made)) is not None:
-            return found.path, crossing.made[:1]
+    made = [one.made for one in runs.trace.crossings if one.by == "failing" and not runs.letter.reused]
+    for stack in (*_written(runs), *made):
+        if (found := lasting(sources, stack)) is not None:
+            return found.path, stack[:1]
     return "", ()
 
 
 def by_write(runs: Runs) -> tuple[str, wire.Stack]:
     """The same of writes that spoiled a saved tensor, also where they write the whole of it."""
     sources = Sources.of(runs.case.pool.target)
-    writes = (write.stack for saved in runs.trace.saved for write in saved.writes if write.optimizer < 0)
-    named = ((second_name(sources, stack), stack[:1]) for stack in dict.fromkeys(writes))
+    named = ((second_name(sources, stack), stack[:1]) for stack in _written(runs))
     return next((one for one in named if one[0]), ("", ()))
+
+
+def _written(runs: Runs) -> list[wire.Stack]:
+    """Where the program itself spoiled a saved tensor."""
+    writes = (write.stack for saved in runs.trace.saved for write in saved.writes if write.optimizer < 0)
+    return list(dict.fromkeys(writes))
 
 
 def kept(runs: Runs) -> Reading | None:

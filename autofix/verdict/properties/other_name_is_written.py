@@ -128,6 +128,19 @@ IN_PART = WEIGHED.replace("A *= self.mask", "A[1:] *= self.mask[1:]")
 HANDED = WEIGHED.replace("        A = self.A\n        A *= self.mask\n", "        A = self.weighed(self.A)\n").replace(
     "    def forward", "    def weighed(self, A):\n        A.mul_(self.mask)\n        return A\n\n    def forward"
 )
+BY_ROWS = WEIGHED.replace(
+    "        A = self.A\n        A *= self.mask\n        return self.net(x) @ A\n",
+    """\
+        seen, out = self.net(x), 0
+        for row in range(4):
+            part = self.A[row]
+            part *= self.mask[row]
+            out = out + seen * part
+        return out
+""",
+)
+ROWS = BY_ROWS[BY_ROWS.index("* part") :]
+COPIED_ROWS = ROWS.replace("* part", "* part.clone()").replace("loss\n", "loss\n    model.A = model.A.detach()\n")
 CUT_A = ("    optimizer.step()\n", "    optimizer.step()\n    model.A = model.A.detach()\n")
 FILLED = """\
 def attend(x, cache, at):
@@ -327,6 +340,7 @@ class OtherNameIsWritten(Property):
         Example(MOVED_FIRST, *CUT_A),
         Example(IN_PART, *CUT_A),
         Example(HANDED, *CUT_A),
+        Example(BY_ROWS, ROWS, COPIED_ROWS),
         Example(LOOPED, *ENDED),
         Example(BEST, *IN_PLACE),
         Example(CHAIN, *STEPPED),
