@@ -6,6 +6,7 @@ import dataclasses
 import os
 import sys
 import textwrap
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -191,12 +192,24 @@ def test_a_room_that_was_built_for_a_run_that_goes_on_is_let_go(python: Path, tm
     with Probe(python, stems="always") as probe:
         probe.hello()
         run(probe, plain(Target(path, root=path.parent)))
-        counts = []
-        for _ in range(2):
+        counts: list[int] = []
+        for _ in range(4):
             asked = [probe.submit(request(path, (OLD, f"({NEW} * {turn})"))) for turn in range(8)]
             assert any([probe.wait(number, 60).resumed for number in asked])  # noqa: C419  all are waited for
-            counts.append(len(psutil.Process(probe.pid).children(recursive=True)))
-        assert counts[1] <= counts[0]
+            counts.append(settled(probe.pid, counts))
+        # A room that each round left behind would be three more. One more or less is chance: rooms are built ahead.
+        assert counts[-1] < counts[0] + 3, counts
+
+
+def settled(pid: int, before: list[int]) -> int:
+    """How many processes the server has once those that end have ended: a run answers before its room is gone."""
+    count = len(psutil.Process(pid).children(recursive=True))
+    for _ in range(50):
+        if not before or count <= before[0]:
+            break
+        time.sleep(0.1)
+        count = len(psutil.Process(pid).children(recursive=True))
+    return count
 
 
 SOURCES = """
