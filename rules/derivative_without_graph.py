@@ -192,6 +192,6 @@ def _is_free(call: ast.Call) -> bool:
 def _beside(source: Source, node: ast.Call) -> list[ast.Call]:
     """The calls of the same function, in the same function or module, in the order of the text."""
     spelled = ast.dump(node.func)
-    around = calls.within(source.function(node) or source.tree)
+    around = (one for one in source.walk(source.function(node)) if isinstance(one, ast.Call))
     alike = (one for one in around if ast.dump(one.func) == spelled)
     return sorted(alike, key=lambda one: (one.lineno, one.col_offset))

@@ -164,7 +164,7 @@ for _ in range(4):
         """What a call has just given and nothing reads, in place of the older attribute of that name behind it."""
         for frame, source, node in sources.nodes(diagnosis.failure.stack):
             scope = source.function(node) or source.tree
-            read = [one for one in ast.walk(scope) if isinstance(one, ast.Attribute) and path_of(one) in older]
+            read = [one for one in source.walk(scope) if isinstance(one, ast.Attribute) and path_of(one) in older]
             for made, name in Needed(source, scope).unread() if read else ():
                 behind = [one for one in read if one.attr == name and made.lineno < one.lineno <= frame.line]
                 if behind and isinstance(made, ast.Assign) and isinstance(made.value, ast.Call):

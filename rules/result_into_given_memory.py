@@ -95,7 +95,9 @@ torch.exp(w, **flags).sum().backward()
         for _, source, node in sources.nodes(diagnosis.failure.stack[:1]):
             if not isinstance(node, ast.Call) or calls.keyword(node, "out") is None:
                 raise Declined("the call does not say itself where its result is to go")
-            every = [one for one in calls.within(source.function(node) or source.tree) if _alike(one, node)]
+            every = [
+                one for one in source.walk(source.function(node)) if isinstance(one, ast.Call) and _alike(one, node)
+            ]
             yield self.propose([step for one in every for step in _taken(source, one)], WHY)
 
 

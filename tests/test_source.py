@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import codecs
+import random
+import re
 import sys
 from pathlib import Path
 from types import CodeType
@@ -273,6 +275,67 @@ def test_what_differs_is_whole_statements_with_neighbours(new: str, pair: tuple[
     assert source.data.decode().replace(old, now, 1) == new
     assert len(old) < len(source.data)
     assert pair[1] in now
+
+
+VERSIONED = '''\
+"""Says what it is."""
+import torch; x = 1
+
+@torch.no_grad()
+def net(x): return f"""{x:>
+{x}}"""
+for i in range(3):
+    x = net(
+        i)
+else:
+    y = 'größer'; z = 2
+# The end begins.
+if x: y = 3
+w = 4\\
+  + 5
+'''
+INSTEAD = (
+    "",
+    "\n",
+    "0",
+    " ",
+    "\n\n",
+    "(",
+    ")",
+    "#",
+    '"""',
+    "\n# coding: latin-1\n",
+    "\\\n",
+    "é",
+    ":\n ",
+    "\n@net\n",
+    "else:\n 1\n",
+)
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"], ids=repr)
+@pytest.mark.parametrize("head", ["", "\ufeff", "# coding: latin-1\n"], ids=repr)
+def test_a_version_that_shares_trees_has_the_tree_of_its_bytes(head: str, newline: str) -> None:
+    codec = "latin-1" if "coding" in head else "utf-8"
+    text = (head + VERSIONED).replace("\n", newline)
+    source = Source(Path("x.py"), text.encode(codec))
+    chance, shared, refused = random.Random(text), 0, 0  # noqa: S311
+    for _ in range(400):
+        start = chance.randrange(len(text))
+        end = min(len(text), start + chance.choice((0, 0, 1, 5, 30)))
+        data = (text[:start] + chance.choice(INSTEAD) + text[end:]).encode(codec)
+        try:
+            alone = Source(Path("x.py"), data)
+        except SourceError as error:
+            refused += 1
+            with pytest.raises(SourceError, match=re.escape(str(error))):
+                Source(Path("x.py"), data, source)
+            continue
+        found = Source(Path("x.py"), data, source)
+        assert ast.dump(found.tree, include_attributes=True) == ast.dump(alone.tree, include_attributes=True)
+        shared += bool({*found.tree.body} & {*source.tree.body})
+    assert refused > 20
+    assert bool(shared) is (codec == "utf-8")
 
 
 MENTIONED = '''\

@@ -53,8 +53,8 @@ class Scene:
         for statement in self.block[: self.block.index(self.backward)]:
             if names.meets({loss}, names.binds(statement)):
                 done = False
-            inside = (one for one in ast.walk(statement) if isinstance(one, ast.stmt) and loss in names.reads(one))
-            done = done or any(calls.method(one) == "backward" for one in inside)
+            inside = (one for one in ast.walk(statement) if isinstance(one, ast.stmt))
+            done = done or any(calls.method(one) == "backward" and loss in names.reads(one) for one in inside)
         return done and bool(loss)
 
 

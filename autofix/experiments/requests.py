@@ -16,6 +16,9 @@ from autofix.experiments.client import SHARE
 from autofix.experiments.later import died_later
 from autofix.experiments.spec import Intervention, RunSpec
 from autofix.probe import wire
+from autofix.syntax.calls import within
+from autofix.syntax.source import Source, SourceError
+from autofix.syntax.sources import parsed
 
 GRACE = 1.0
 """Seconds of computing in which a run is to make its steps beyond the failure; else it ends at the passes asked for."""
@@ -44,6 +47,7 @@ _FURTHER = 60
 """Steps beyond those of a reference that came to its end after which an edited script need not come to its own."""
 _SHIFTS = {Intervention.OUTPUTS: 0.0, Intervention.SHIFTED: 1.0, Intervention.SHIFTED_FAR: -4.0}
 """By how many times its size what modules give is moved."""
+_ANY = Path("file.py")
 _WATCHED = 40
 """Backward calls before the failing one that a run watches, where the failing graph is not older."""
 
@@ -356,29 +360,35 @@ def line_map(old: bytes, new: bytes) -> tuple[int, ...]:
             origin = before.index(line) + 1
             lines[number] = 0 if origin in kept else origin
     # Statements that an edit splits or joins: a call that stands once in each of both is still the same call.
-    for a, b, c, d in ((a, b, c, d) for tag, a, b, c, d in codes if tag == "replace" and b - a != d - c):
-        known, now = _calls(old, a + 1, b), _calls(new, c + 1, d)
-        for text, places in now.items():
-            if len(places) == len(known.get(text, ())) == 1 and not lines[places[0] - 1]:
-                lines[places[0] - 1] = known[text][0]
+    splits = [
+        (range(a + 1, b + 1), range(c + 1, d + 1)) for tag, a, b, c, d in codes if tag == "replace" and b - a != d - c
+    ]
+    calls = _differing_calls(old, new) if splits else ()
+    for places in splits:
+        known, now = (_by_text(there, on) for there, on in zip(calls, places, strict=True))
+        for text, found in now.items():
+            if len(found) == len(known.get(text, ())) == 1 and not lines[found[0] - 1]:
+                lines[found[0] - 1] = known[text][0]
     return tuple(lines)
 
 
-def _calls(source: bytes, first: int, last: int) -> dict[str, list[int]]:
-    """The lines of the calls that begin between two lines, by how they are written."""
+def _by_text(calls: list[ast.Call], lines: range) -> dict[str, list[int]]:
+    """The lines of the calls that begin on some lines, by how they are written."""
     found: dict[str, list[int]] = {}
-    for node in _all_calls(source):
-        if first <= node.lineno <= last:
-            found.setdefault(ast.unparse(node), []).append(node.lineno)
+    for call in calls:
+        if call.lineno in lines:
+            found.setdefault(ast.unparse(call), []).append(call.lineno)
     return found
 
 
-@functools.lru_cache(maxsize=4)
-def _all_calls(source: bytes) -> tuple[ast.Call, ...]:
+def _differing_calls(old: bytes, new: bytes) -> tuple[list[ast.Call], list[ast.Call]]:
+    """The calls in the statements that two versions of a file have otherwise; none where one is no Python."""
     try:
-        return tuple(node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call))
-    except (SyntaxError, ValueError):
-        return ()
+        before = parsed(_ANY, old)
+        one, other = before.apart(Source(_ANY, new, before))
+    except SourceError:
+        return [], []
+    return [*within(*one)], [*within(*other)]
 
 
 def changed_lines(old: bytes, new: bytes) -> tuple[int, ...]:

@@ -56,7 +56,7 @@ def propose(
                 found[key] = candidate
     ordered = sorted(found.values(), key=lambda c: (c.rank, sum(len(e.text) + e.end - e.start for e in c.edits)))
     best = {(candidate.rules, candidate.titles): candidate for candidate in reversed(ordered)}
-    lighter = [one for candidate in best.values() for one in _without_keeping(candidate, base)]
+    lighter = [one for candidate in best.values() for one in _without_keeping(candidate, base, sources)]
     return [*lighter, *ordered][:_MOST], notes
 
 
@@ -110,7 +110,7 @@ def _in_vain(source: Source, data: bytes, plain: Iterable[wire.Carrier]) -> str:
     treated = re.compile(rb"(?<![\w.])(?=(%s)(?:\.(?:detach|clone)\(|[\])]))" % any_of)  # no match hides another
     if not known or not Counter(treated.findall(new)) - Counter(treated.findall(old)):
         return ""
-    edited = Source(source.path, data)
+    edited = Source(source.path, data, source)
     for node in edited.walk():
         match node:
             case ast.Call(ast.Attribute(value, "detach" | "clone")) | ast.comprehension(iter=value):
@@ -119,7 +119,7 @@ def _in_vain(source: Source, data: bytes, plain: Iterable[wire.Carrier]) -> str:
     return ""
 
 
-def _without_keeping(candidate: Candidate, base: Candidate | None) -> Iterator[Candidate]:
+def _without_keeping(candidate: Candidate, base: Candidate | None, sources: Sources) -> Iterator[Candidate]:
     """A chain that began by keeping a graph, without that: what follows may have made it needless.
 
     Only where each call that keeps its graph is one that the chain made do so.
@@ -131,7 +131,7 @@ def _without_keeping(candidate: Candidate, base: Candidate | None) -> Iterator[C
         return
     files: dict[Path, bytes] = {}
     for path, data in candidate.files.items():
-        source = Source(path, data)
+        source = Source(path, data, sources.source(str(path)))
         calls = [node for node in source.mentioning(_KEEP) if isinstance(node, ast.Call) and keyword(node, _KEEP)]
         ours -= len(calls)
         with contextlib.suppress(Declined, EditConflict, BrokenRewrite):
@@ -151,7 +151,7 @@ def without_repeats(source: Source, data: bytes) -> bytes:
     Copies that several edits make beside each other may overlap: of `y = f(x)` twice in a row one is enough, and
     `loss = a + b` right before `loss = c` is for nothing.
     """
-    while (found := _repeat(source, edited := Source(source.path, data))) is not None:
+    while (found := _repeat(source, edited := Source(source.path, data, source))) is not None:
         try:
             data = apply(edited, rendered(delete(edited, found)))
         except Declined:
@@ -161,24 +161,24 @@ def without_repeats(source: Source, data: bytes) -> bytes:
 
 def _repeat(source: Source, edited: Source) -> ast.stmt | None:
     """The first statement that an edit adds in vain, itself or as the repetition of one that is there."""
-    try:
-        old, new = map(_assignments, source.differing(edited.data))
-    except (SyntaxError, ValueError):
-        return None
-    return next(_overwritten(edited, new - old), None)
+    before, after = source.apart(edited)
+    added = _assignments(tuple(after)) - _assignments(tuple(before))
+    # Of two that are the same, the one that was there before may stand on the module's level far from the edit.
+    near = (*edited.tree.body, *(node for one in after for node in ast.walk(one)))
+    return next(_overwritten(edited, near, added), None) if added else None
 
 
 @functools.lru_cache(maxsize=4)  # of what is as it was for every edit
-def _assignments(text: bytes) -> Counter[str]:
-    return Counter(ast.dump(node) for node in ast.walk(ast.parse(text)) if _bound(node))
+def _assignments(statements: tuple[ast.stmt, ...]) -> Counter[str]:
+    return Counter(ast.dump(node) for one in statements for node in ast.walk(one) if _bound(node))
 
 
-def _overwritten(source: Source, added: Counter[str]) -> Iterator[ast.stmt]:
+def _overwritten(source: Source, nodes: Iterable[ast.AST], added: Counter[str]) -> Iterator[ast.stmt]:
     """Each added assignment to plain names that are all bound again, in the same block, before anything can read them.
 
     Where it is bound again to the same, either of the two is the one that was added: the first one goes.
     """
-    for node in source.walk() if added else ():
+    for node in nodes:
         if not isinstance(node, ast.Assign) or not (names := _bound(node)) or not added[ast.dump(node)]:
             continue
         block = block_of(source, node)

@@ -34,7 +34,7 @@ def apply(source: Source, edits: Iterable[Edit]) -> bytes:
     if _fits(source, edits, data):
         return data
     try:
-        changed = Source(source.path, data)
+        changed = Source(source.path, data, source)
     except SourceError as error:
         raise BrokenRewrite(f"the edit breaks the file: {error}") from None
     if changed.encoding != source.encoding:

@@ -30,7 +30,7 @@ def lost_write(path: Path, old: bytes, new: bytes) -> tuple[str, int]:
         before = parsed(path, old)
         if not _may_lose(before, new):
             return "", 0
-        after = Source(path, new)
+        after = Source(path, new, before)
         ours, theirs = _scopes_of(before), _scopes(after.tree, "")
     except SourceError:
         return "", 0

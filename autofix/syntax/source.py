@@ -52,6 +52,8 @@ class Source:
 
     path: Path
     data: bytes
+    other: Source | None = field(default=None, repr=False)
+    """Another version of the file: the trees of statements that are the same in both are shared."""
     # Filled a statement of the module at a time, as a long file is seldom asked about in many places.
     _parents: dict[ast.AST, ast.AST] = field(default_factory=dict, init=False, repr=False)
     _positions: dict[int, dict[Position, list[ast.AST]]] = field(default_factory=dict, init=False, repr=False)
@@ -90,7 +92,8 @@ class Source:
     @cached_property
     def tree(self) -> ast.Module:
         """The module as Python's own parser sees it."""
-        return parse(self.path, self.data)
+        shared = self._shared(self.other) if self.other is not None else None
+        return shared or parse(self.path, self.data)
 
     @cached_property
     def lines(self) -> tuple[str, ...]:
@@ -177,6 +180,29 @@ class Source:
 
         It is made of whole lines, and no statement of the module begins before it and ends in it.
         """
+        return self._lines_of(*self._around(start, end))
+
+    def differing(self, new: bytes) -> tuple[bytes, bytes]:
+        """The statements of the module that another version of the file has otherwise, there and here: here first.
+
+        They are whole lines, with a neighbour on each side.
+        """
+        start, end = self._lines_of(*self._apart(new))
+        return self.data[start:end], new[start : end + len(new) - len(self.data)]
+
+    def apart(self, new: Source) -> tuple[list[ast.stmt], list[ast.stmt]]:
+        """As `differing`, the statements themselves."""
+        low, high = self._apart(new.data)
+        return self.tree.body[low:high], new.tree.body[low : high + len(new.tree.body) - len(self.tree.body)]
+
+    def _apart(self, new: bytes) -> tuple[int, int]:
+        old, most = self.data, min(len(self.data), len(new))
+        alike = _longest(most, lambda count: old[:count] == new[:count])
+        behind = _longest(most - alike, lambda count: old[len(old) - count :] == new[len(new) - count :])
+        return self._around(max(alike, self._bom), max(len(old) - behind, self._bom))
+
+    def _around(self, start: int, end: int) -> tuple[int, int]:
+        """Which statements of the module `lines_around` gives the lines of."""
         body, firsts = self.tree.body, self._firsts
         low = max(0, bisect_right(firsts, self._line_of(start, self._data_starts) + 1) - 2)
         while low > 0 and firsts[low] <= (body[low - 1].end_lineno or 0):
@@ -184,21 +210,31 @@ class Source:
         high = min(len(body), bisect_right(firsts, self._line_of(end, self._data_starts) + 1) + 1)
         while 0 < high < len(body) and firsts[high] <= (body[high - 1].end_lineno or 0):
             high += 1
-        return (
-            self._data_starts[firsts[low] - 1] if low else 0,
-            self._data_starts[firsts[high] - 1] if high < len(body) else len(self.data),
-        )
+        return low, high
 
-    def differing(self, new: bytes) -> tuple[bytes, bytes]:
-        """The statements of the module that another version of the file has otherwise, there and here: here first.
+    def _lines_of(self, low: int, high: int) -> tuple[int, int]:
+        firsts, starts = self._firsts, self._data_starts
+        return starts[firsts[low] - 1] if low else 0, starts[firsts[high] - 1] if high < len(firsts) else len(self.data)
 
-        They are whole lines, with a neighbour on each side.
+    def _shared(self, other: Source) -> ast.Module | None:
+        """The tree, of which what stands before what differs is that of another version; so is the rest on its lines.
+
+        None where all has to be parsed, as where the encoding or the first statement may be another.
         """
-        old, most = self.data, min(len(self.data), len(new))
-        alike = _longest(most, lambda count: old[:count] == new[:count])
-        behind = _longest(most - alike, lambda count: old[len(old) - count :] == new[len(new) - count :])
-        start, end = self.lines_around(alike, len(old) - behind)
-        return old[start:end], new[start : end + len(new) - len(old)]
+        low, high = other._apart(self.data)
+        start, end = other._lines_of(low, high)
+        if start == 0 or other.encoding != "utf-8" or self.data.startswith(b"\n", start):  # perhaps the end of a \r\n
+            return None
+        end += len(self.data) - len(other.data)
+        try:
+            differing, rest = self.data[start:end].decode(), self.data[end:].decode()
+            moved = len(split(differing)) != other._firsts[high] - other._firsts[low] if rest else False
+            parsed = parse(self.path, differing + rest if moved else differing)
+        except (SourceError, UnicodeError):
+            return None
+        ast.increment_lineno(parsed, other._firsts[low] - 1)
+        behind = [] if moved else other.tree.body[high:]
+        return ast.Module([*other.tree.body[:low], *parsed.body, *behind], [])
 
     def extent(self, node: ast.AST) -> tuple[int, int]:
         """Where a node's text begins and ends in `text`."""
@@ -246,23 +282,23 @@ class Source:
         words = _WORD.findall(re.split("\\w*[\"']", code)[0]) if self.text.isascii() else []
         if not words:  # Python takes several spellings for one name
             return self.walk()
-        chosen = set.intersection(*(self._holders.get(word, set()) for word in words))
-        return itertools.islice(ast.walk(ast.Module([self.tree.body[one] for one in sorted(chosen)], [])), 1, None)
+        words.sort(key=len)  # the longest is the rarest, as a rule
+        places = (found.start() for found in re.finditer(rf"\b{words.pop()}\b", self.text))
+        chosen = {index for place in places for index in self._holding(self._line_of(place, self.starts) + 1)}
+        return self._in(index for index in chosen if all(map(self._has(index), words)))
 
     def on_lines(self, lines: Iterable[int]) -> Iterator[ast.AST]:
         """As `walk`, but only in statements of the module that stand on some lines."""
-        chosen = sorted({index for line in lines for index in self._holding(line)})
-        return itertools.islice(ast.walk(ast.Module([self.tree.body[one] for one in chosen], [])), 1, None)
+        return self._in({index for line in lines for index in self._holding(line)})
 
-    @cached_property
-    def _holders(self) -> dict[str, set[int]]:
-        """For each word of the text, which statements of the module have it, or may: their lines do."""
-        found: dict[str, set[int]] = {}
-        for index, (first, one) in enumerate(zip(self._firsts, self.tree.body, strict=True)):
-            end = self.starts[one.end_lineno or first]
-            for word in set(_WORD.findall(self.text, self.starts[first - 1], end)):
-                found.setdefault(word, set()).add(index)
-        return found
+    def _in(self, chosen: Iterable[int]) -> Iterator[ast.AST]:
+        return itertools.islice(ast.walk(ast.Module([self.tree.body[one] for one in sorted(chosen)], [])), 1, None)
+
+    def _has(self, index: int) -> Callable[[str], bool]:
+        """Whether the lines of a statement of the module have a word."""
+        first, last = self._firsts[index], self.tree.body[index].end_lineno or self._firsts[index]
+        text = self.text[self.starts[first - 1] : self.starts[last]]
+        return lambda word: re.search(rf"\b{word}\b", text) is not None
 
     def parent(self, node: ast.AST) -> ast.AST | None:
         """The node that holds this one; None for the module and for shared operator objects."""
@@ -402,8 +438,8 @@ def _unreadable(path: Path, reason: str) -> SourceError:
     return SourceError(" ".join(f"{path}: {reason}".split()))
 
 
-def parse(path: Path, data: bytes) -> ast.Module:
-    """The tree of a file's bytes, by Python's own parser; raises SourceError for what is no Python."""
+def parse(path: Path, data: bytes | str) -> ast.Module:
+    """The tree of a file's bytes, or of its text, by Python's own parser; raises SourceError for what is no Python."""
     collects = gc.isenabled()
     gc.disable()  # of a tree nothing is garbage: to look for it, again and again, takes longer than to parse
     try:

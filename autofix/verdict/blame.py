@@ -79,18 +79,20 @@ def _taken_out(target: Target, files: Mapping[Path, bytes]) -> list[str]:
     found = []
     for path, data in files.items():
         with contextlib.suppress(OSError, SourceError):
-            old, new = (_cuts(parsed(path, text)) for text in (target.read(path), data))
+            before = parsed(path, target.read(path))
+            old, new = map(_cuts, before.apart(Source(path, data, before)))
             added = Counter(text for text, _ in new) - Counter(text for text, _ in old)
             lines = {text: line for text, line in new if text in added}
             found += [f"`{text}` (line {line} of the edited {path.name})" for text, line in lines.items()]
     return found
 
 
-def _cuts(source: Source) -> list[tuple[str, int]]:
+def _cuts(statements: list[ast.stmt]) -> list[tuple[str, int]]:
     """The expressions that take a value or a block out of a graph, and their lines."""
     return [
         (_end(ast.unparse(node)), node.lineno)
-        for node in ast.walk(source.tree)
+        for one in statements
+        for node in ast.walk(one)
         if (isinstance(node, ast.Call) and name_of(node) in _ENDS)
         or (isinstance(node, ast.Attribute) and node.attr == "data")
     ]

@@ -91,8 +91,10 @@ def _takers(carrier: Carrier, sources: Sources) -> set[str]:
     """The names of what a variable is handed to in its function."""
     home = sources.source(carrier.file)
     function = blocks.function_named(home, carrier.function) if home is not None else None
-    found = calls.within(function) if function is not None else ()
-    return {calls.name_of(one) for one in found if _is_given(one, carrier.path)}
+    if home is None or function is None:
+        return set()
+    near = home.mentioning(carrier.path) if isinstance(function, ast.Module) else ast.walk(function)
+    return {calls.name_of(one) for one in near if isinstance(one, ast.Call) and _is_given(one, carrier.path)}
 
 
 def _is_given(call: ast.Call, path: str) -> bool:

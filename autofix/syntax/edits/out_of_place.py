@@ -55,9 +55,9 @@ def not_inplace(source: Source, call: ast.Call) -> list[Step]:
 
 def value_after(source: Source, node: ast.AST) -> str:
     """What the variable holds after the write, as one expression."""
-    changed = Source(source.path, apply(source, rendered(out_of_place(source, node))))
+    changed = Source(source.path, apply(source, rendered(out_of_place(source, node))), source)
     place = source.extent(source.statement(node))[0]
-    for one in changed.walk():
+    for one in (inside for statement in source.apart(changed)[1] for inside in ast.walk(statement)):
         if isinstance(one, ast.Assign) and changed.extent(one)[0] == place:
             return changed.segment(one.value)
     raise Declined("its value is no expression")

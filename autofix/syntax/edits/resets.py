@@ -63,7 +63,7 @@ def left_as_it_is(sources: Sources, source: Source, path: str, callers: Iterable
 
     Each puts back another one, which is made of this in its turn, or what is returned beside is.
     """
-    for kind in (node for node in source.walk() if isinstance(node, ast.ClassDef)):
+    for kind in (node for node in source.mentioning(path) if isinstance(node, ast.ClassDef)):
         methods = {one.name: one for one in kind.body if isinstance(one, ast.FunctionDef) and one.args.args}
         again = [one for name, one in methods.items() if name != "__init__"]
         for method in again:

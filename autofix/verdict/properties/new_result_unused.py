@@ -111,7 +111,7 @@ def _stays(one: ast.Assign, new: bytes | None, source: Source) -> bool:
     """Whether nothing reads a result in the edited file, either."""
     if new is None:
         return True
-    after = Source(source.path, new)
+    after = Source(source.path, new, source)
     scopes = (node for node in after.walk() if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)))
     lost = (left for scope in (after.tree, *scopes) for left in unread(after, scope))
     return any(ast.unparse(left) == ast.unparse(one) for left in lost)
