@@ -2,7 +2,7 @@
 
 ## What it does
 Makes the tensor of floating point numbers with the same values: `1` becomes `1.0` in a literal, else
-`dtype=torch.float32` is added, or the tensor is cast before its flag is set.
+`dtype=torch.float32` is added, or the tensor is cast before its flag is set or it becomes a parameter.
 
 ## Why autograd fails
 A gradient says how a result changes with small changes of a value. Whole numbers have none, and torch refuses the flag.
@@ -18,7 +18,10 @@ from collections.abc import Iterator
 from typing import TypeGuard
 
 from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
-from autofix.syntax.edits import append_call, ensure_import, replace, set_keyword
+from autofix.syntax import calls
+from autofix.syntax.edits import Step, append_call, ensure_import, replace, set_keyword
+
+_PARAMETER = "torch.nn.Parameter"
 
 WHY = "The same values as floating point numbers can have a gradient."
 
@@ -44,6 +47,30 @@ print(w.grad.sum().item())
 +w = torch.arange(3).float().requires_grad_()
 (w * w).sum().backward()
 print(w.grad.sum().item())
+! a parameter
+class Scale(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+-        self.scale = torch.nn.Parameter(torch.tensor([1, 2]))
++        self.scale = torch.nn.Parameter(torch.tensor([1.0, 2.0]))
+
+    def forward(self, x):
+        return x * self.scale
+
+
+scale = Scale()
+opt = torch.optim.SGD(scale.parameters(), lr=0.1)
+for _ in range(3):
+    train: scale(torch.ones(3, 2)).sum()
+! a parameter of numbers that were made before
+start = torch.arange(3) - 1
+-w = torch.nn.Parameter(start)
++w = torch.nn.Parameter(start.float())
+opt = torch.optim.SGD([w], lr=0.1)
+for _ in range(3):
+    train: (w * w - w).sum()
+! each part of a list becomes a parameter
+weights = torch.nn.ParameterList([torch.arange(3)])
 ! the flag is set on a tensor that others may hold; a cast would make another one
 values = torch.arange(3)
 values.requires_grad = True
@@ -60,22 +87,36 @@ w = torch.arange(3, **options)
             match node:
                 case ast.Call(func=ast.Attribute(value=made, attr="requires_grad_")):
                     yield self.propose(append_call(source, made, ".float()"), WHY)
+                case ast.Call() if diagnosis.failure.function == _PARAMETER:
+                    yield from self._parameter(source, node)
                 case ast.Call():
                     yield from self._typed(source, node)
                 case _:
                     raise Declined("the flag is set on a tensor that was made elsewhere")
 
+    def _parameter(self, source: Source, call: ast.Call) -> Iterator[Proposal]:
+        data = calls.argument(call, ("data", "requires_grad"), "data")
+        if calls.name_of(call) != "Parameter" or data is None:
+            raise Declined("the call does not say which parameter is made of what")
+        if isinstance(data, ast.Call) and (floats := _floats(source, data)):
+            yield self.propose(floats, WHY)
+        yield self.propose(append_call(source, data, ".float()"), WHY, later=1)
+
     def _typed(self, source: Source, call: ast.Call) -> Iterator[Proposal]:
-        whole = [n for argument in call.args for n in ast.walk(argument) if _is_whole(n)]
         if not any(keyword.arg == "requires_grad" for keyword in call.keywords):
             raise Declined("requires_grad may be among its ** arguments")
-        name = getattr(call.func, "attr", "")
-        if whole and name == "tensor":
-            floats = [step for one in whole for step in replace(source, one, f"{source.segment(one)}.0")]
+        if floats := _floats(source, call):
             yield self.propose(floats, WHY)
         torch, imports = ensure_import(source, "torch")
         typed = set_keyword(source, call, "dtype", f"{torch}.float32", before="requires_grad")
         yield self.propose([*imports, *typed], WHY, later=2)
+
+
+def _floats(source: Source, call: ast.Call) -> list[Step]:
+    """The whole numbers that a call of `torch.tensor` spells, as floats; none of another call."""
+    whole = [n for argument in call.args for n in ast.walk(argument) if _is_whole(n)]
+    spelled = whole if calls.name_of(call) == "tensor" else []
+    return [step for one in spelled for step in replace(source, one, f"{source.segment(one)}.0")]
 
 
 def _is_whole(node: ast.AST) -> TypeGuard[ast.Constant]:

@@ -9,7 +9,8 @@ Backward computes how one number changes. From several it needs a weight for eac
 
 ## Fix safety
 Mean and sum are both possible, and their gradients differ by the number of values. It is safe where the optimizers move
-every parameter alike for both, as Adam does; elsewhere both are offered.
+every parameter alike for both, as Adam does; elsewhere both are offered. Weights that were given in another form, as a
+column for a row, say themselves what each value counts.
 """
 
 from __future__ import annotations
@@ -55,6 +56,14 @@ loss = net(torch.randn(5, 2)).pow(2).mean(1)
 loss = net(torch.randn(5, 2)).pow(2)
 -loss.backward(torch.tensor(1.0))
 +loss.backward(torch.ones_like(loss))
+! weights of another form say what each value counts
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(3):
+    x = torch.randn(5, 2, requires_grad=True)
+    score = net(x).tanh().sum(1)
+-    slope = torch.autograd.grad(score, x, grad_outputs=torch.ones(5, 1), create_graph=True)[0]
++    slope = torch.autograd.grad(score, x, grad_outputs=torch.ones_like(score), create_graph=True)[0]
+    train: slope.pow(2).sum()
 ! the loss is bound into the function that is called
 run = torch.ones(3, requires_grad=True).exp().backward
 run()

@@ -87,7 +87,12 @@ def _is_recorded(func: Any, name: str, args: Any, kwargs: Any) -> bool:
 def _flag(tensor: torch.Tensor) -> tuple[str, torch.Tensor]:
     if not graph.is_leaf(tensor):
         return "nonleaf_gradient", tensor
-    return ("" if tensor.is_floating_point() or tensor.is_complex() else "no_graph"), tensor
+    return ("" if can_have_gradient(tensor) else "no_graph"), tensor
+
+
+def can_have_gradient(tensor: torch.Tensor) -> bool:
+    """Whether the numbers of a tensor are of a kind that changes a little: no whole ones."""
+    return tensor.is_floating_point() or tensor.is_complex()
 
 
 def is_real(value: torch.Tensor) -> bool:

@@ -13,7 +13,7 @@ import torch
 
 from .. import wire
 from ..engine import graph
-from ..engine.refused import is_real
+from ..engine.refused import can_have_gradient, is_real
 from ..engine.taps import parameters
 from ..instruments.state import State
 from ..program.frames import frames_of
@@ -44,7 +44,7 @@ def failure(error: BaseException, run: State) -> wire.Failure:
     return wire.Failure(
         type(error).__name__, str(error)[:_MESSAGE], run.frames.resolve(raw), kind,
         in_backward=backward is not None,
-        function=refusals.function if refused else "",
+        function=refusals.function if refused else "torch.nn.Parameter" * _makes_parameter(chain),
         oldest=oldest, concerned=concerned,
         scripted=not kind and by_script(error, run.frames, backward=backward is not None),
     )  # fmt: skip
@@ -170,11 +170,14 @@ def _without_gradient(error: BaseException, run: State) -> str:
 def _by_torch(error: BaseException, run: State) -> str:
     """The kind of what a function of torch's refuses that is written in Python; '' for another failure.
 
-    A module, a tensor under the name of one of its parameters; a function of autograd, to be called as an instance.
+    A module, a tensor under the name of one of its parameters; a function of autograd, to be called as an instance; a
+    parameter, whole numbers.
     """
     frames = frames_of(error)
     if not frames:
         return ""
+    if _makes_parameter(error):
+        return "no_graph"
     code, given = frames[-1].f_code, frames[-1].f_locals
     if code is as_instance.CALL.__code__:
         run.found = _defined(type(given["self"]), run)
@@ -184,6 +187,16 @@ def _by_torch(error: BaseException, run: State) -> str:
         return ""
     assigned = isinstance(given.get("value"), torch.Tensor) and given.get("name") in given["self"]._parameters
     return "parameter_assigned" if assigned else ""
+
+
+def _makes_parameter(error: BaseException) -> bool:
+    """Whether what failed is that a parameter was to be made of numbers that can have no gradient."""
+    frame = frames_of(error)[-1] if frames_of(error) else None
+    # By name: a reference puts a function of its own before it.
+    if frame is None or (frame.f_code.co_name, frame.f_code.co_filename) != ("__new__", torch.nn.parameter.__file__):
+        return False
+    data, flag = frame.f_locals.get("data"), frame.f_locals.get("requires_grad")
+    return bool(flag) and isinstance(data, torch.Tensor) and not can_have_gradient(data)
 
 
 def _defined(kind: type, run: State) -> tuple[wire.Origin, ...]:

@@ -1,4 +1,4 @@
-"""What optimizers and modules are given in place of leaves: a result among parameters, or under the name of one."""
+"""What is given in place of leaves: a result among parameters, or under the name of one; whole numbers to be one."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 import torch
 
 from ..engine import caller, graph
+from ..engine.refused import can_have_gradient
 from ..engine.taps import Listener, parameters
 
 
@@ -26,6 +27,7 @@ class Given(Listener):
         """Put what takes them before torch's own."""
         self._take_leaves()
         self._take_assignments()
+        self._take_whole_numbers()
 
     def _take_leaves(self) -> None:
         """Let optimizers that are given results take the leaves that these are made of, where they are operations."""
@@ -64,6 +66,19 @@ class Given(Listener):
                     parameter.data = value.clone()
 
         setattr(kind, "__setattr__", assigned)  # noqa: B010  mypy does not let a method be replaced
+
+    def _take_whole_numbers(self) -> None:
+        """Let a parameter that is made of whole numbers have these as floats."""
+        kind = torch.nn.Parameter
+        make = kind.__new__
+
+        def made(cls: Any, data: Any = None, requires_grad: bool = True) -> Any:
+            if requires_grad and isinstance(data, torch.Tensor) and not can_have_gradient(data):
+                self._note("no_graph")
+                data = data.to(torch.get_default_dtype())
+            return make(cls, data, requires_grad)
+
+        setattr(kind, "__new__", made)  # noqa: B010  mypy does not let a method be replaced
 
     def _updates(self, parameter: torch.Tensor, value: torch.Tensor) -> bool:
         """Whether a value that is assigned to the name of a parameter can only be meant as an update of it."""

@@ -132,9 +132,8 @@ class Perform(Functions, Listener):
         elif kind == "nonleaf_gradient" and target is not None and not target._is_view():
             flag = args[1] if len(args) > 1 else kwargs.get("requires_grad", True)
             again = functools.partial(self._flag, target, on=bool(flag))
-        elif name_of(func) == "torch.Tensor.backward" and (weighed := self._weights(args, kwargs)) is not None:
-            kind, weights = weighed
-            again = functools.partial(func, *args[:1], **kwargs | {"gradient": weights})
+        elif (weighed := self._weighed(func, args, kwargs)) is not None:
+            kind, again = weighed
         elif kind == "hook_refused" and (
             not torch.is_grad_enabled() or (self.sites is not None and self.sites.unwatched)
         ):
@@ -218,6 +217,13 @@ class Perform(Functions, Listener):
         given = func(*swapped(args, target, plain), **swapped(kwargs, target, plain))
         self._memory.converted(plain, given)
         return _other(given, nudged=self._nudged)
+
+    def _weighed(self, func: Any, args: Any, kwargs: Any) -> tuple[str, Callable[[], Any]] | None:
+        """A call that goes backward from several values, with what each counts; None if it does not fail by that."""
+        if (fitting := ways.with_fitting_weights(func, args, kwargs)) is not None:
+            return "weights_fitted", fitting
+        weights = self._weights(args, kwargs) if name_of(func) == "torch.Tensor.backward" else None
+        return weights and (weights[0], functools.partial(func, *args[:1], **kwargs | {"gradient": weights[1]}))
 
     def _weights(self, args: Any, kwargs: Any) -> tuple[str, torch.Tensor] | None:
         """Why backward does not start at a loss, and what each of its values counts; None if the caller says that.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
@@ -10,7 +11,10 @@ import torch
 from torch.utils.hooks import RemovableHandle
 
 from ..engine import graph
-from ..engine.refused import swapped
+from ..engine.refused import DERIVATIVE, name_of, swapped
+
+_WEIGHTS = {"torch.Tensor.backward": (1, "gradient"), DERIVATIVE: (2, "grad_outputs")}
+"""Where a call is given what each value counts that it starts from: the place, and the name."""
 
 
 def update(func: Any, args: Any, kwargs: Any) -> Any:
@@ -90,6 +94,27 @@ def as_float(func: Any, args: Any, kwargs: Any, target: torch.Tensor | None) -> 
         return plain.to(dtype).requires_grad_()
     target.data = target.data.to(dtype)
     return target.requires_grad_()
+
+
+def with_fitting_weights(func: Any, args: Any, kwargs: Any) -> Callable[[], Any] | None:
+    """A call whose weights have the shape of what they weigh; None where they have it, or where more than form differs.
+
+    Ones in a column, for scores in a row, count each of them as the ones say.
+    """
+    place, name = _WEIGHTS.get(name_of(func), (0, ""))
+    weights = args[place] if len(args) > place > 0 else kwargs.get(name)
+    outputs = args[0] if args else kwargs.get("outputs")
+    if isinstance(weights, torch.Tensor) and isinstance(outputs, (list, tuple)) and len(outputs) == 1:
+        outputs = outputs[0]
+    if not isinstance(weights, torch.Tensor) or not isinstance(outputs, torch.Tensor) or weights.shape == outputs.shape:
+        return None
+    with torch._C.DisableTorchFunction():
+        if weights.numel() == 1 or weights.squeeze().shape != outputs.squeeze().shape:
+            return None
+        fitting = weights.reshape(outputs.shape)
+    if len(args) > place:
+        return functools.partial(func, *args[:place], fitting, *args[place + 1 :], **kwargs)
+    return functools.partial(func, *args, **kwargs | {name: fitting})
 
 
 def unwatched(func: Any) -> Any:
