@@ -150,7 +150,7 @@ class Run(State):
             self._arm_perturbed()
         if asked.frozen or asked.ordered:
             freeze = self.perturb if asked.frozen else None
-            self.keyed = KeyedRandom(self.frames, freeze, ordered=asked.ordered)
+            self.keyed = KeyedRandom(self.frames, freeze, self.off, ordered=asked.ordered)
             self.keyed.patch_arrays()
             if not asked.compared:  # what drops otherwise each time is never the same as before
                 self.keyed.patch_dropout()

@@ -60,7 +60,7 @@ def arm(run: State, uses: Uses, hooks: Hooks) -> None:
     hooks.cut_before = lambda: carried.cut_before
     heard += [HandedOn(carried, asked.handed), KeepGraphs(), Evaluations(run.frames), carried]
     heard += [sources, SteppedConstants(run.frames, run.taps, sources)] if sources is not None else []
-    off = _arm_cuts(run)
+    off = run.off = _arm_cuts(run)
     heard.append(Slopes(run.frames, run.taps))
     perform = _performing(run, off)
     if perform.sites is not None:

@@ -28,6 +28,7 @@ from ..program.frames import Frames, Raw, outwards
 from ..wire import Request
 from .making import Making, leave
 from .perturb import Perturb
+from .switched_off import SwitchedOff
 
 _DROPS = 100
 """Dropouts of which a run tells what they dropped."""
@@ -290,8 +291,11 @@ class KeyedRandom(Dispatch):
 
     _SEEDED = torch.Tag.nondeterministic_seeded
 
-    def __init__(self, frames: Frames, freeze: Freeze | None, *, ordered: bool) -> None:
+    def __init__(
+        self, frames: Frames, freeze: Freeze | None, off: SwitchedOff | None, *, ordered: bool
+    ) -> None:  # fmt: skip
         super().__init__()
+        self._off = off
         self._frames, self._freeze, self._ordered = frames, freeze, ordered
         self._seeded = Known(lambda func: self._SEEDED in func.tags)
         self._content: str = ""
@@ -314,9 +318,13 @@ class KeyedRandom(Dispatch):
             if not (kwargs or {}).get("generator"):
                 torch.default_generator.manual_seed(seed)
         result = func(*args, **kwargs) if kwargs else func(*args)
-        if func in _TAKES and not args[0].requires_grad and isinstance(result, (bool, int, float)) and not _is_ours():
+        if func in _TAKES and isinstance(result, (bool, int, float)) and self._is_plain(args[0]) and not _is_ours():
             self._take(result)
         return result
+
+    def _is_plain(self, tensor: torch.Tensor) -> bool:
+        """Whether a tensor has no graph in the script."""
+        return not tensor.requires_grad or (self._off is not None and self._off.made(tensor))
 
     def _take(self, *numbers: float) -> None:
         values = self._taken.setdefault(self._frames.here(), [])

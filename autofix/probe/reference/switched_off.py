@@ -79,6 +79,13 @@ class SwitchedOff(Listener):
         if self.off:
             self._steps[index] = None
 
+    def made(self, tensor: torch.Tensor) -> bool:
+        """Whether a tensor has a graph for the reference alone: the script has gradients off where it makes it."""
+        node = graph.made_by(tensor) if self._began else None
+        if node is None:
+            return False
+        return node._sequence_nr() >= self._began[-1] if self.off else not self._is_outside(node)
+
     def _is_outside(self, node: graph.Node) -> bool:
         age = node._sequence_nr()
         at = bisect.bisect_right(self._began, age) - 1

@@ -127,6 +127,29 @@ def closure():
 for _ in range(4):
     optimizer.step(closure)
 """
+SLOPED = """\
+net, shift = nn.Linear(3, 1), torch.ones(3)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+
+
+def slope(x):
+    x = x.detach().requires_grad_()
+    return torch.autograd.grad(net(x).tanh().sum(), x, create_graph=True)[0]
+
+
+for _ in range(6):
+    loss = (slope(torch.randn(5, 3)) - 1).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    size = sum(p.grad.square().sum() for p in net.parameters()).detach()
+    optimizer.step()
+    with torch.no_grad():
+        score = (slope(torch.ones(2, 3)) - shift).square().mean()
+    print(loss.item(), score.item(), size.item())
+"""
+ASKED, TAKEN = "        score = (slope(torch.ones(2, 3))", "        score = (given"
+WITH_GRAPH = f"        with torch.enable_grad():\n            given = slope(torch.ones(2, 3))\n{TAKEN}"
+OF_HALF = WITH_GRAPH.replace("ones(2, 3))", "ones(2, 3) / 2)")
 OF_CLOSURE = "    loss = (weight", "    weight = raw.exp()\n    loss = (weight"
 GATE, TWICE = "def gate(x):\n", "    x *= 2.0\n"
 
@@ -146,6 +169,8 @@ class NumberIsAnother(Property):
         Example(CARRIED.replace("no_grad", "inference_mode"), KEPT, IN_TRAINING),
         Example(PRINTED, KEPT, IN_TRAINING),
         Example(SAVED, KEPT, IN_TRAINING),
+        Example(SLOPED, ASKED, OF_HALF),
+        Example(SLOPED, ASKED, f"        given = torch.zeros(2, 3)\n{TAKEN}"),
     )
     silent = (
         Example(CARRIED, KEPT, CUT),
@@ -160,6 +185,8 @@ class NumberIsAnother(Property):
         Example(PRINTED, KEPT, CUT),
         Example(SAVED, KEPT, CUT),
         Example(CLOSURE, *OF_CLOSURE),
+        Example(SLOPED, ASKED, WITH_GRAPH),
+        Example(SLOPED, f"    with torch.no_grad():\n    {ASKED[4:]}", ASKED[4:]),
     )
 
     def find(self, evidence: Evidence) -> Finding | None:
@@ -189,7 +216,19 @@ def _other(code: wire.Trace, edited: wire.Trace) -> str:
     got = {one.site: one.values for one in edited.taken}
     tried = {f"{Path(frame.file).name}:{frame.line}" for done in code.performed for frame in done.stack[:1]}
     places = (one for one in code.taken if _at(one.site) not in tried)
-    return next((one.site for one in places if any(_differing(one.values, got.get(one.site, ())))), "")
+    return next((one.site for one in places if _takes_others(one.values, got.get(one.site, ()))), "")
+
+
+def _takes_others(want: tuple[float, ...], have: tuple[float, ...]) -> bool:
+    """Whether an edited run takes other numbers at a place.
+
+    Where one run takes more than the other, as of what has a graph in that alone, those of the other are among them.
+    """
+    if len(want) == len(have):
+        return any(_differing(want, have))
+    fewer, more = sorted((want, have), key=len)
+    beside, left = _beside(want), iter(more)
+    return not all(any(_is_same(number, other, beside) for other in left) for number in fewer)
 
 
 def _old(evidence: Evidence, code: wire.Trace) -> str:
@@ -224,6 +263,14 @@ def _moved(one: wire.Taken, late: wire.Trace) -> list[bool]:
 
 def _differing(want: tuple[float, ...], have: tuple[float, ...]) -> list[bool]:
     """Of each number that two runs take at a place, whether it is another by more than rounding."""
-    known = _BESIDE * max(map(abs, filter(math.isfinite, want)), default=0.0)
-    pairs = zip(want, have, strict=False)
-    return [math.isfinite(a) and not math.isclose(a, b, rel_tol=_SAME, abs_tol=known) for a, b in pairs]
+    beside = _beside(want)
+    return [not _is_same(number, other, beside) for number, other in zip(want, have, strict=False)]
+
+
+def _beside(numbers: tuple[float, ...]) -> float:
+    """By how much numbers of a place may differ beside the largest of them."""
+    return _BESIDE * max(map(abs, filter(math.isfinite, numbers)), default=0.0)
+
+
+def _is_same(number: float, other: float, beside: float) -> bool:
+    return not math.isfinite(number) or math.isclose(number, other, rel_tol=_SAME, abs_tol=beside)
