@@ -42,8 +42,8 @@ failure = dict(
     type="RuntimeError" + NASTY, message="Trying to backward through the graph a second time" + NASTY,
     stack=[place], kind="freed_graph", in_backward=True,
 )
-backward = dict(stack=[first], grad=False, create=False, count=1)
-saved = dict(node="MulBackward0" + NASTY, made=[made], freed_by=[first])
+backward = dict(stack=[first], grad=False, create=False)
+saved = dict(made=[made], freed_by=[first])
 trace = dict(
     id=request.id, outcome="failed", detail=NASTY, failure=failure,
     backward_count=2, saved=[saved], earlier=[backward], notes=[NASTY], reached=[NASTY],

@@ -286,7 +286,7 @@ def test_what_an_optimizer_owns_is_named_by_the_smallest_module(
 
 def test_a_line_that_saves_and_later_uses_what_is_stale_is_told_once() -> None:
     forward, step, backward = (wire.Frame("a.py", line, 0, line, 9, "<module>") for line in (1, 2, 3))
-    saved = wire.Saved("n", (forward,), writes=(wire.Write("step", (step,), 0),))
+    saved = wire.Saved((forward,), writes=(wire.Write("step", (step,), 0),))
     failure = wire.Failure("RuntimeError", "", (backward,), "", in_backward=True)
     trace = wire.Trace(0, "failed", saved=(saved,), crossings=(wire.Crossing("failing", (forward,), (forward,)),))
     found = culprits(Cause.SAVED_TENSOR_MODIFIED, failure, trace, None)

@@ -188,12 +188,11 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Backward:
-    """One backward call site and how often it ran."""
+    """One backward call site."""
 
     stack: Stack
     grad: bool  # autograd.grad rather than backward
     create: bool  # with create_graph
-    count: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,10 +218,8 @@ class Saved:
     `handed`: where functions that it was handed to had written to it before it was saved.
     """
 
-    node: str
     made: Stack
     shape: tuple[int, ...] = ()
-    leaf: bool = False
     writes: tuple[Write, ...] = ()
     freed_by: Stack = ()
     handed: tuple[Stack, ...] = ()
@@ -414,11 +411,10 @@ class Loss:
 
 @dataclass(frozen=True, slots=True)
 class Trainer:
-    """One optimizer: its kind, where it was made and where it mostly steps, how often, and how often in vain."""
+    """One optimizer: its kind, where it was made, how often it steps, and how often in vain."""
 
     kind: str
     made: Stack
-    site: Stack
     steps: int
     empty: int
     tensors: int
@@ -789,6 +785,4 @@ class Hello:
     error: str
     torch: str
     executable: str
-    fork: bool
-    note: str
     paths: tuple[str, ...] = ()  # folders that packages are imported from

@@ -236,7 +236,7 @@ def optimizer(player: Player, kind: str, ask: Ask) -> Optimizer:
     for one in found:
         if one.needs == YES and not one.is_leaf and one.node is not None and one.node.operation != operators.PERHAPS:
             player.tape.event("non-leaf-owned", player.place(ask.node), tensor=one, node=one.node)
-    return Optimizer(kind.rpartition(".")[2], found, player.place(ask.node), exact=exact)
+    return Optimizer(kind.rpartition(".")[2], found, exact=exact)
 
 
 def owned(value: Value | None) -> tuple[list[Tensor], bool]:

@@ -139,7 +139,7 @@ class Tape:
             if nodes and self.switched is not None and any(node.needs == YES for node in nodes):
                 result.cut = Happening(self.clock, self.switched, self.conditions, "off")
             return result
-        node = Node(operation, nodes, needs, place, self.tick(), holds, conditions=self.conditions)
+        node = Node(operation, nodes, needs, place, self.tick(), holds)
         for tensor, needed_by in saved:
             if needed_by is None:
                 self._save(node, tensor, None)

@@ -40,7 +40,6 @@ class Node:
     retained: bool = False
     """Whether it keeps its gradient although it is no leaf."""
     kept: Happening | None = None
-    conditions: frozenset[str] = frozenset()
 
 
 class Saved(NamedTuple):
@@ -281,7 +280,6 @@ class Optimizer(Value):
 
     kind: str
     parameters: list[Tensor]
-    place: PlayPlace
     _: KW_ONLY
     exact: bool
 

@@ -240,10 +240,11 @@ class Bookkeeper:
         resolve = self._frames.resolve
         losses = list(self._ledger.losses.values())
         trainers = [
-            wire.Trainer(type(one.optimizer).__name__, resolve(one.made), resolve(one.site), one.steps, one.empty,
-                         len(parameters(one.optimizer)))
+            wire.Trainer(
+                type(one.optimizer).__name__, resolve(one.made), one.steps, one.empty, len(parameters(one.optimizer))
+            )
             for one in self._ledger.owners.values()
-        ]  # fmt: skip
+        ]
         return wire.Books(
             tuple(wire.Loss(resolve(loss.stack), loss.calls, loss.first, loss.last, loss.gradients) for loss in losses),
             tuple(trainers), tuple(self._networks(losses)), finished, self._values.failed, values,

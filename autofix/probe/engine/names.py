@@ -64,14 +64,14 @@ class Names:
                 fresh[name] = tensor
         self._remember(fresh)
 
-    def search(self, tensors: list[torch.Tensor], frame: FrameType | None = None) -> None:
+    def search(self, tensors: list[torch.Tensor]) -> None:
         """Name what an optimizer was given later than the first looks: the second of a name is `f.weight (2)`."""
         if self._looks < _LOOKS or self._searches >= _LOOKS or all(map(self._names.of, tensors)):
             return
         self._searches += 1
         taken = set(map(self._names.of, self._names))
         wanted = {id(tensor) for tensor in tensors if self._names.of(tensor) is None}
-        for name, tensor in self._tensors(self._scopes(frame or sys._getframe(1))):
+        for name, tensor in self._tensors(self._scopes(sys._getframe(1))):
             if id(tensor) in wanted:
                 free = next(one for one in (name, *(f"{name} ({n})" for n in range(2, _ITEMS))) if one not in taken)
                 taken.add(free)

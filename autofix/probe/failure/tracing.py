@@ -39,7 +39,7 @@ class _Pass:
     def __init__(self, call: Call) -> None:
         self.call = call
         self.edges: list[tuple[int, int]] = []
-        self.nodes: dict[int, str] = {}
+        self.nodes: set[int] = set()
 
 
 class Tracer(Dispatch, Listener):
@@ -119,7 +119,7 @@ class Tracer(Dispatch, Listener):
         ]
         for node in graph.operations(graph.walk(call.roots)):
             age = node._sequence_nr()
-            current.nodes[age] = node.name()
+            current.nodes.add(age)
             self._note(node)
             if len(current.edges) < _KEPT_EDGES:
                 ends = graph.operations(graph.children(node))
@@ -174,11 +174,11 @@ class Tracer(Dispatch, Listener):
 
     def _earlier(self) -> tuple[wire.Backward, ...]:
         """The backward calls seen, one record per site, the latest first."""
-        seen: dict[Raw, list[Call]] = {}
+        seen: dict[Raw, Call] = {}
         for done in reversed(self._passes):
-            seen.setdefault(done.call.stack, []).append(done.call)
+            seen.setdefault(done.call.stack, done.call)
         resolve = self._frames.resolve
-        return tuple(wire.Backward(resolve(raw), not c[0].accumulate, c[0].create, len(c)) for raw, c in seen.items())
+        return tuple(wire.Backward(resolve(raw), not one.accumulate, one.create) for raw, one in seen.items())
 
     def told(self) -> dict[str, Any]:
         """All that is asked of it."""
@@ -222,7 +222,7 @@ class Tracer(Dispatch, Listener):
             for op, raw, optimizer, whole, view, alias in list(unique)[:_SHOWN]
         )
         handed = tuple(map(resolve, self._handed(handle)))
-        return wire.Saved("", resolve(handle.raw), tuple(handle.alias.shape), handle.leaf, shown, handed=handed)
+        return wire.Saved(resolve(handle.raw), tuple(handle.alias.shape), shown, handed=handed)
 
     def _is_named_view(self, ages: tuple[int, ...]) -> bool:
         """Whether a view may have been made elsewhere than what it shows, which then has a name of its own."""
@@ -291,14 +291,12 @@ class Tracer(Dispatch, Listener):
         if not self._passes:
             return ()
         places: dict[Raw, wire.Saved] = {}
+        resolve = self._frames.resolve
         for age in sorted(self._passes[-1].nodes, reverse=True):
             call = self._freed.get(age)
             raw = self._stack(age)
             if call is not None and raw not in places:
-                resolve = self._frames.resolve
-                places[raw] = wire.Saved(
-                    self._passes[-1].nodes[age], resolve(raw), freed_by=resolve(call.stack)
-                )  # fmt: skip
+                places[raw] = wire.Saved(resolve(raw), freed_by=resolve(call.stack))
         return tuple(list(places.values())[:_SHOWN])
 
     def _crossings(self) -> tuple[wire.Crossing, ...]:

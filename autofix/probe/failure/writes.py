@@ -23,7 +23,7 @@ _MOST = 16
 class Handle:
     """A saved tensor with the version and the place it was saved at."""
 
-    __slots__ = ("__weakref__", "alias", "constant", "given", "key", "leaf", "raw", "version")
+    __slots__ = ("__weakref__", "alias", "constant", "given", "key", "raw", "version")
 
     def __init__(self, tensor: torch.Tensor, raw: Raw) -> None:
         own = transforms.plain(tensor)
@@ -32,7 +32,6 @@ class Handle:
             self.given = self.alias if own is tensor else transforms.alias(tensor)
         self.version = own._version
         self.key = storage_key(own)
-        self.leaf = graph.is_leaf(tensor) and tensor.requires_grad
         self.constant = not tensor.requires_grad
         self.raw = raw
 
