@@ -206,3 +206,17 @@ def swapped(value: Any, old: torch.Tensor, new: torch.Tensor) -> Any:
     if isinstance(value, dict):
         return {key: swapped(item, old, new) for key, item in value.items()}
     return value
+
+
+def same_view(whole: torch.Tensor, view: torch.Tensor, base: torch.Tensor) -> torch.Tensor:
+    """What a view of a tensor shows, of something that lies in memory as the tensor does."""
+    return whole.as_strided(view.size(), view.stride(), view.storage_offset() - base.storage_offset())
+
+
+def filled(func: Any, args: Any, kwargs: Any, target: torch.Tensor, base: torch.Tensor) -> Iterator[torch.Tensor]:
+    """What a write to a view of a tensor makes of it, were it full of zeros, and were it full of ones."""
+    for start in (0, 1):
+        whole = torch.full_like(base, start)
+        part = same_view(whole, target, base)
+        func(*swapped(args, target, part), **swapped(kwargs, target, part))
+        yield whole

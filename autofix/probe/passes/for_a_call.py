@@ -15,7 +15,7 @@ from ..engine import caller, graph
 from ..engine.names import Names
 from ..engine.operators import storage_key
 from ..engine.quiet import quiet
-from ..engine.refused import is_write, name_of, short_name, swapped, tensors
+from ..engine.refused import filled, is_write, name_of, same_view, short_name, tensors
 from ..engine.taps import Listener
 from ..program.frames import Frames, outwards
 
@@ -77,10 +77,10 @@ class ForACall(Listener):
                 continue
             inside = any(frame is known.call for frame in outwards(sys._getframe(1)))
             stale = known.ever & ~known.in_call if inside else known.ever
-            if _shown(stale, one, known.tensor).any():
+            if same_view(stale, one, known.tensor).any():
                 self._leave(key)
             else:
-                known.used = known.used or bool(_shown(known.in_call, one, known.tensor).any())
+                known.used = known.used or bool(same_view(known.in_call, one, known.tensor).any())
 
     def _write(self, func: Any, args: Any, kwargs: Any, target: torch.Tensor) -> None:
         buffer = graph.base(target)
@@ -125,15 +125,5 @@ def _set(func: Any, args: Any, kwargs: Any, target: torch.Tensor, buffer: torch.
     """The entries that a write sets, whatever they were; None where it does something else, too."""
     if short_name(name_of(func)) not in _SETS:
         return None
-    ends = []
-    for start in (0, 1):
-        whole = torch.full_like(buffer, start)
-        part = _shown(whole, target, buffer)
-        func(*swapped(args, target, part), **swapped(kwargs, target, part))
-        ends.append(whole)
-    return (ends[0] == ends[1]) | (ends[0] != ends[0])
-
-
-def _shown(whole: torch.Tensor, view: torch.Tensor, buffer: torch.Tensor) -> torch.Tensor:
-    """What a view of a buffer shows, of something that lies in memory as the buffer does."""
-    return whole.as_strided(view.size(), view.stride(), view.storage_offset() - buffer.storage_offset())
+    first, second = filled(func, args, kwargs, target, buffer)
+    return (first == second) | first.isnan()

@@ -15,7 +15,7 @@ from ..engine import graph
 from ..engine.names import Names
 from ..engine.operators import storage_key
 from ..engine.quiet import quiet
-from ..engine.refused import is_write, name_of, short_name, swapped, tensors
+from ..engine.refused import filled, is_write, name_of, same_view, short_name, swapped, tensors
 from ..engine.remembered import Remembered
 from ..program.frames import Frames, Raw, outwards
 
@@ -106,7 +106,7 @@ class Entries:
                 continue
             fresh = known.in_call if any(f is known.call for f in outwards(sys._getframe(1))) else known.in_pass
             with quiet(), contextlib.suppress(RuntimeError, NotImplementedError):
-                stale = _shown(known.ever & ~fresh, one, known.leaf)
+                stale = same_view(known.ever & ~fresh, one, known.leaf)
                 read = func(*swapped(args, one, stale), **swapped(kwargs, one, stale)) if name in _PARTS else stale
                 known.left = bool(read.any())
 
@@ -136,19 +136,8 @@ def _set(
     func: Any, args: Any, kwargs: Any, target: torch.Tensor, leaf: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor] | None:
     """The entries that a write sets to a constant, and that in a list; None where it does something else, too."""
-    ends = []
-    for start in (0.0, 1.0):
-        whole = torch.full_like(leaf, start)
-        part = _shown(whole, target, leaf)
-        func(*swapped(args, target, part), **swapped(kwargs, target, part))
-        ends.append(whole)
-    first, second = ends
+    first, second = filled(func, args, kwargs, target, leaf)
     entries = (first == second) | (first.isnan() & second.isnan())
     value = first[entries].unique()
     stays = entries | ((first == 0) & (second == 1))
     return (entries, value) if stays.all() and len(value) <= 1 else None
-
-
-def _shown(whole: torch.Tensor, view: torch.Tensor, leaf: torch.Tensor) -> torch.Tensor:
-    """What a view of a leaf shows, of something that lies in memory as the leaf does."""
-    return whole.as_strided(view.size(), view.stride(), view.storage_offset() - leaf.storage_offset())

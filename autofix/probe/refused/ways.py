@@ -11,7 +11,7 @@ import torch
 from torch.utils.hooks import RemovableHandle
 
 from ..engine import graph
-from ..engine.refused import DERIVATIVE, name_of, swapped
+from ..engine.refused import DERIVATIVE, name_of, same_view, swapped
 
 _WEIGHTS = {"torch.Tensor.backward": (1, "gradient"), DERIVATIVE: (2, "grad_outputs")}
 """Where a call is given what each value counts that it starts from: the place, and the name."""
@@ -64,7 +64,7 @@ def on_fresh_view(func: Any, args: Any, kwargs: Any, target: torch.Tensor) -> tu
 def _same_view(whole: torch.Tensor, target: torch.Tensor, base: torch.Tensor) -> torch.Tensor:
     if whole.stride() != base.stride():
         raise RuntimeError("the layout of a copy differs from that of the tensor written")
-    return whole.as_strided(target.size(), target.stride(), target.storage_offset() - base.storage_offset())
+    return same_view(whole, target, base)
 
 
 def cut(target: torch.Tensor) -> Callable[[], torch.Tensor] | None:
