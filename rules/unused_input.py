@@ -287,8 +287,9 @@ derivative(a.pow(2).sum())
     def _graph(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Step]:
         """What gives the derivative a graph that was not asked for one."""
         for _, source, node in sources.located(diagnosis.asked[:1]):
-            asks = isinstance(node, ast.Call) and calls.argument(node, vocabulary.GRAD, "create_graph") is None
-            if isinstance(node, ast.Call) and asks and len(node.args) <= _CREATE and _input(node) is not None:
+            if not isinstance(node, ast.Call) or _input(node) is None or len(node.args) > _CREATE:
+                continue
+            if calls.argument(node, vocabulary.GRAD, "create_graph") is None:
                 yield from set_keyword(source, node, "create_graph", "True")
 
     def _earlier(self, origin: Origin, sources: Sources) -> Iterator[Proposal]:
@@ -306,8 +307,7 @@ derivative(a.pow(2).sum())
     def _each_time(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """At the top of the loop that asks for the gradient: a name bound anew needs the flag each time."""
         for _, source, node in sources.located(diagnosis.asked[:1]):
-            given = _input(node) if isinstance(node, ast.Call) else None
-            loop = next(blocks.loops(source, node), None)
+            given, loop = _input(node), next(blocks.loops(source, node), None)
             if not isinstance(given, ast.Name) or loop is None:
                 return
             if given.id in names.binds(loop) and not _binds_before(loop, node, given.id):
@@ -340,7 +340,7 @@ derivative(a.pow(2).sum())
     def _by_the_whole(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """The derivative by what the input is a view of, and the same view of that."""
         for _, source, call in sources.located(diagnosis.asked[:1]):
-            given = _input(call) if isinstance(call, ast.Call) else None
+            given = _input(call)
             view = given and _viewed(source, given)
             if given is None or not view:
                 return
@@ -358,7 +358,7 @@ derivative(a.pow(2).sum())
     def _passed_on(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """What a function differentiates by, given by a caller that has a variable of that name and leaves it out."""
         for (frame, _, asks), (_, source, call) in itertools.pairwise(sources.located(diagnosis.asked[:2])):
-            helper, given = sources.function(frame), _input(asks) if isinstance(asks, ast.Call) else None
+            helper, given = sources.function(frame), _input(asks)
             caller = source.function(call)
             if helper is None or caller is None or given is None or not isinstance(call, ast.Call):
                 return
@@ -431,9 +431,9 @@ def _bound(source: Source, node: ast.expr, name: str, lines: list[str]) -> list[
     return None
 
 
-def _input(call: ast.Call) -> ast.expr | None:
+def _input(call: ast.AST) -> ast.expr | None:
     """What a call of `grad` differentiates by."""
-    found = calls.argument(call, vocabulary.GRAD, "inputs")
+    found = calls.argument(call, vocabulary.GRAD, "inputs") if isinstance(call, ast.Call) else None
     if isinstance(found, (ast.List, ast.Tuple)) and len(found.elts) == 1:
         return found.elts[0]
     return found
