@@ -108,6 +108,11 @@ class Sources:
             self._imported[source] = queue
         return iter(self._imported[source])
 
+    def project(self, file: str) -> list[Source]:
+        """A file by its name, and those of the project that it imports, nearest first; [] where it cannot be read."""
+        first = self.source(file)
+        return [] if first is None else list(self.imported_by(first))
+
     def reached(self, stack: Iterable[Frame]) -> list[Source]:
         """The files of the user's that these frames stand in, and what they import, each once."""
         return list(dict.fromkeys(one for source in self.files(stack) for one in self.imported_by(source)))

@@ -76,8 +76,7 @@ def _in_whole(crossings: Iterable[Crossing], failed: Sequence[Frame], sources: S
     """In a method that each pass calls, and that puts back a part of the state: what it leaves as it is, too."""
     carriers = dict.fromkeys(carrier for one in crossings for carrier in one.carriers if carrier.kind == "tensor")
     taken = {(carrier.file, carrier.path) for one in crossings if one.by == "failing" for carrier in one.carriers}
-    first = sources.source(failed[-1].file) if failed else None
-    callers = list(sources.imported_by(first)) if first is not None else []
+    callers = sources.project(failed[-1].file) if failed else []
     found: dict[ast.FunctionDef, list[tuple[int, Source, str, str, ast.stmt, str]]] = {}
     for one in carriers:
         if (source := sources.source(one.file)) is None:

@@ -27,8 +27,7 @@ def begun_elsewhere(
     A state that a loop of the failing pass itself gives its start, as one over epochs does, is carried on purpose.
     """
     carriers = dict.fromkeys(carrier for one in crossings if one.by == "failing" for carrier in one.carriers)
-    first = sources.source(failed[-1].file) if failed else None
-    files = list(sources.imported_by(first)) if first is not None else []
+    files = sources.project(failed[-1].file) if failed else []
     for carrier, source in itertools.product(carriers, files):
         owner, _, name = carrier.path.rpartition(".")
         methods = _resets(name, files) if owner else set()

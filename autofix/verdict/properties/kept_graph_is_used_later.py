@@ -121,9 +121,7 @@ class KeptGraphIsUsedLater(Property):
 def _takes(evidence: Evidence, name: str) -> Iterator[tuple[Source, ast.expr]]:
     """Where single values are taken out of what is called so, and not cut before they are used."""
     target = evidence.case.pool.target
-    sources = Sources.of(target, evidence.files)
-    first = sources.source(str(target.script))
-    files = list(sources.imported_by(first)) if first is not None else []
+    files = Sources.of(target, evidence.files).project(str(target.script))
     for source in files:
         for node in source.walk():
             match node:

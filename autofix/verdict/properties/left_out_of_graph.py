@@ -277,8 +277,7 @@ def _switched_on_later(evidence: Evidence) -> str:
         if all(place in step.off for step in letter.of(index))
     )
     name, sources = next(never, ""), Sources.of(target)
-    main = sources.source(str(target.script))
-    files = sources.imported_by(main) if name and main is not None else ()
+    files = sources.project(str(target.script)) if name else []
     switches = {way for source in files for node in source.walk() for way in _switches(node)}
     return name if switches == {True, False} else ""
 

@@ -133,8 +133,7 @@ class StateIsResetInPart(Property):
         if evidence.assessment.reading is None or not evidence.assessment.reading.truncated:
             return None
         sources = Sources.of(evidence.case.pool.target)
-        main = sources.source(str(evidence.case.pool.target.script))
-        callers = list(sources.imported_by(main)) if main is not None else []
+        callers = sources.project(str(evidence.case.pool.target.script))
         carriers = (one for crossing in evidence.trace.crossings for one in crossing.carriers if one.kind == "tensor")
         for one in dict.fromkeys(carriers):
             if (source := sources.source(one.file)) is None:
