@@ -30,6 +30,8 @@ _FILLS = ("rand", "zeros", "ones", "full", "empty", "normal", "new_")
 _ADDS = frozenset(("add", "radd", "iadd", "sub", "rsub", "subtract"))
 _OF_OTHERS = ("torch.Tensor.grad.__set__", "torch.Tensor.requires_grad.__set__")
 """What sets something of a tensor, and not its values."""
+_PRODUCTS = frozenset(("DotBackward0", "MvBackward0", "MmBackward0", "TBackward0"))
+"""What is linear in a vector that is multiplied by a constant one, besides sums."""
 _MOST = 256
 """Tensors that were written whose memory is known."""
 _NONE: frozenset[Any] = frozenset()
@@ -60,13 +62,16 @@ class PlainDerivatives(TorchFunctionMode, Listener):
       its way to the sum that a backward starts from;
     - where the code has cut it from a graph, by `detach` or `no_grad`, but not as a term of its own: that trains
       nothing, which nobody means; or where it has left torch, as a number or an array;
+    - as the update of a parameter that no optimizer owns, by whose derivatives it was made in earlier passes, too: the
+      code writes it there without a graph;
     - as data: it is one by data, into which nothing trained went, and what is made of it comes to a loss only through
       a layer with weights that the derivative itself was computed with: the network was fed the point that was moved.
       Or the derivative was computed with nothing else that has a gradient.
       What is drawn or filled anew in each pass is no data, but for what is added to data: it may be a latent that is
       refined, and trained through the way there.
 
-    A penalty, a residual and a point that is compared with a target take it in another way.
+    A penalty, a residual and a point that is compared with a target take it in another way. The vector by which
+    derivatives are multiplied to be differentiated once more (a product with the Hessian) is taken as the product is.
     """
 
     def __init__(self, frames: Frames, taps: Taps) -> None:
@@ -92,6 +97,10 @@ class PlainDerivatives(TorchFunctionMode, Listener):
         """Of a leaf, the places of the backward calls that left its gradient."""
         self._asked = _NONE
         """The place of the latest derivative that was asked for."""
+        self._by = Remembered[int]()
+        """Leaves by which derivatives were taken; after how many steps first."""
+        self._curved: list[tuple[range, set[int]]] = []
+        """The ages of the nodes of derivatives that have a graph, and the ids of the leaves that these are by."""
         self._with: dict[Raw, set[int]] = {}
         """The ids of the other leaves with which derivatives were computed, by their places."""
         self._layers: list[tuple[range, frozenset[int]]] = []
@@ -159,12 +168,25 @@ class PlainDerivatives(TorchFunctionMode, Listener):
             if graph.is_leaf(one) and cut:
                 self._cut.keep(one, True)
         if derived and (is_write(func) or name.endswith("__set__")):
-            self._made_of.keep(given[0], made_of)
-            self._cut.forget(given[0])
-            self._written.pop(_memory(given[0]), None)
-            self._written[_memory(given[0])] = given[0].detach(), made_of
-            while len(self._written) > _MOST:
-                del self._written[next(iter(self._written))]
+            self._write(given[0], made_of)
+
+    def _write(self, tensor: torch.Tensor, made_of: frozenset[_Place]) -> None:
+        """Hear of what is written that is made of derivatives."""
+        self._made_of.keep(tensor, made_of)
+        if self._is_updated(tensor):
+            self._plain |= {raw: None for raw, _ in made_of}
+        self._cut.forget(tensor)
+        self._written.pop(_memory(tensor), None)
+        self._written[_memory(tensor)] = tensor.detach(), made_of
+        while len(self._written) > _MOST:
+            del self._written[next(iter(self._written))]
+
+    def _is_updated(self, tensor: torch.Tensor) -> bool:
+        """Whether what is written is a parameter that the program itself updates, and that it did not make just now."""
+        first = self._by.of(tensor)
+        if first is None or not isinstance(tensor, torch.nn.Parameter):
+            return False
+        return first < sum(self._taps.counts) and not any(id(tensor) in owned for owned in self._taps.owned)
 
     def _is_cut_here(self, func: Any, name: str, given: list[torch.Tensor]) -> bool:
         """Whether the program says by this call that what it gives is a constant, and not a package that it calls.
@@ -233,6 +255,10 @@ class PlainDerivatives(TorchFunctionMode, Listener):
         if not self._takers:
             return
         reached = graph.ages(nodes)
+        if not (call.accumulate or call.create) and self._is_product(call):
+            vectors = (taker.places for taker in self._takers if reached.intersection(taker.ages))
+            self._asked = self._asked.union(*vectors)
+            return
         summed = [node for node in graph.walk(call.roots, is_sum) if is_sum(node)]
         terms, added = graph.ages(summed), graph.ages(node for node in summed if node.name() in ADDS)
         outside: dict[frozenset[int], set[int]] = {}
@@ -250,11 +276,32 @@ class PlainDerivatives(TorchFunctionMode, Listener):
                     continue
             (self._plain if plain else self._enter).update(dict.fromkeys(places))
 
-    def _note(self, call: Call, leaves: list[torch.Tensor]) -> None:
+    def backward_done(self, call: Call) -> None:
+        """Note the graph of the derivatives that it gave, if they have one."""
         if call.create:
-            return
+            self._curved[-1] = range(self._curved[-1][0].start, graph.now()), self._curved[-1][1]
+
+    def _is_product(self, call: Call) -> bool:
+        """Whether what is differentiated is linear in derivatives by the same leaves."""
+        mine = {id(leaf) for one in call.inputs for leaf in _leaves(one)}
+        ages = {age for made, leaves in self._curved if mine <= leaves for age in made}
+
+        def is_linear(node: graph.Node) -> bool:
+            one = node.name() in _PRODUCTS and len(graph.children(node)) == 1
+            return node._sequence_nr() not in ages and (one or is_sum(node))
+
+        ends = (node for node in graph.walk(call.roots, is_linear) if not is_linear(node))
+        return bool(mine) and all(graph.leaf(node) is None and node._sequence_nr() in ages for node in ends)
+
+    def _note(self, call: Call, leaves: list[torch.Tensor]) -> None:
         by = [leaf for one in call.inputs for leaf in _leaves(one)]
         mine = set(map(id, by))
+        for leaf in by:
+            if leaf not in self._by:
+                self._by.keep(leaf, sum(self._taps.counts))
+        if call.create:
+            self._curved.append((range(graph.now(), graph.now()), mine or set(map(id, leaves))))
+            return
         self._with.setdefault(call.stack, set()).update(id(leaf) for leaf in leaves if id(leaf) not in mine)
         if not call.accumulate:
             self._asked = frozenset({(call.stack, all(map(self._is_data, by)))})

@@ -20,6 +20,8 @@ number. Some derivatives are constants as everybody knows, and are not doubted:
 - one that becomes one number, by which a whole term of the loss is multiplied, balances the terms;
 - what the code itself cuts on the way to the loss (`detach`, `no_grad`, `item`) would train nothing with a graph: the
   local energies of variational Monte Carlo, for example. A term that is cut as a whole is doubted: it trains nothing;
+- one that the code writes, pass after pass, into a parameter that no optimizer owns is an update by hand, as the step
+  of a natural gradient is. So is the vector of a product with the Hessian, where the product goes there;
 - a derivative by data that moves this data is one of an attack, or of a sample drawn by Langevin's equation: the loss
   learns at the point that was reached. It may come to the loss only through a layer that was differentiated itself, as
   what the network is fed. A point that is compared with a target is doubted, and so is an edit that takes fewer
@@ -120,6 +122,37 @@ for _ in range(4):
             p += 0.01 * c
     train: critic(net(torch.ones(6, 3)).detach()).square().mean()
 """
+SEARCHED = """\
+net, critic = nn.Linear(3, 2), nn.Linear(2, 1)
+weights = list(net.parameters())
+optimizer = torch.optim.SGD(critic.parameters(), lr=0.1)
+for _ in range(4):
+    out = net(torch.randn(6, 3))
+    slope = torch.autograd.grad(out.sin().mean(), weights, create_graph=True)
+    slope = torch.cat([g.flatten() for g in slope])
+    step = slope.detach() + 1
+    for _ in range(2):
+        PRODUCT
+        step = step - 0.1 * torch.cat([c.flatten() for c in curved])
+    nn.utils.vector_to_parameters(nn.utils.parameters_to_vector(weights) - 0.01 * step, weights)
+    train: critic(net(torch.ones(6, 3)).detach()).square().mean()
+"""
+DOTTED = SEARCHED.replace("PRODUCT", "curved = torch.autograd.grad(slope @ step, weights)")
+SQUARED = DOTTED.replace("slope @ step", "(slope * step).square().sum()")
+BY_HAND = """\
+net, critic = nn.Sequential(nn.Linear(3, 8), nn.Tanh(), nn.Linear(8, 2)), nn.Linear(2, 1)
+weights = list(net.parameters())
+optimizer = torch.optim.SGD(critic.parameters(), lr=0.1)
+for _ in range(4):
+    x = torch.randn(6, 3, requires_grad=True)
+    score = net(x).square().sum(1)
+    slope = torch.autograd.grad(score.sum(), x)[0]
+    curved = torch.autograd.grad(score.mean() + (slope.norm(2, 1) - 1).square().mean(), weights)
+    with torch.no_grad():
+        for p, c in zip(weights, curved):
+            p -= 0.1 * c + slope.mean()
+    train: critic(net(torch.ones(6, 3)).detach()).square().mean()
+"""
 BALANCED = """\
 net = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.Tanh(), torch.nn.Linear(8, 2))
 weights = list(net.parameters())
@@ -140,6 +173,7 @@ for _ in range(4):
     train: (slope.norm(dim=0).repeat(3)[:8] * each).sum()
 """
 WEIGHT = ("net.weight)[0]", "net.weight, retain_graph=True)[0]")
+PRODUCT = ("weights)\n        step", "weights, retain_graph=True)\n        step")
 FIRST_ORDER = ("grad(term, weights)", "grad(term, weights, retain_graph=True)")
 EACH = ("i].sum(), x)", "i].sum(), x, retain_graph=True)")
 OUT = ("score *= 2", "score = score * 2")
@@ -167,6 +201,8 @@ class DerivativeIsConstant(Property):
         Example(ENERGY.replace("LOSS", "energy.square()"), *EACH),
         Example(DATA.replace("LOSS", "moved - net(batch)"), "score.sum().backward()", KEPT),
         Example(LATENT.replace("LOSS", "net(moved)"), "score.sum().backward()", KEPT),
+        Example(SQUARED, *PRODUCT),
+        Example(BY_HAND, "score.sum(), x)", "score.sum(), x, retain_graph=True)"),
         Example(REWEIGHTED.replace("repeat(3)[:8] * each)", "sum().square() + each)"), *WEIGHT),
     )
     silent = (
@@ -176,6 +212,7 @@ class DerivativeIsConstant(Property):
         Example(DATA.replace("LOSS", "net(moved)"), "score.sum().backward()", KEPT),
         Example(ENERGY.replace("LOSS", "(energy - energy.mean()).detach() * amplitude"), *EACH),
         Example(NATURAL, "sum(), weights)", "sum(), weights, create_graph=True)"),
+        Example(DOTTED, *PRODUCT),
         Example(BALANCED, *FIRST_ORDER),
         Example(REWEIGHTED, *WEIGHT),
         Example(FIGURE, "score.sum(), x)", "score.sum(), x, retain_graph=True)"),
