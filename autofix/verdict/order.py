@@ -11,7 +11,10 @@ from autofix.core.model import Applicability, Candidate, Effect, Fix, Question
 
 _EFFECTS = list(Effect)
 _EITHER_WAY = ("shared-across-passes",)
-_UNUSUAL = ("range-is-left", "loss-trains-its-target", "weight-is-trained", "gradient-sent-twice")
+_UNUSUAL = (
+    "range-is-left", "loss-trains-its-target", "weight-is-trained", "gradient-sent-twice", "graph-older-than-update",
+    "collected-values-are-one-memory",
+)  # fmt: skip
 """Findings that say that another edit is usually meant: one that trains otherwise and has no doubt comes before."""
 _STARVED = ("switched-off-for-what-is-owned",)
 """Findings that say of an edit that something owned would never learn."""
