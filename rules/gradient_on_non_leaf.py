@@ -20,7 +20,7 @@ import ast
 import dataclasses
 from collections.abc import Iterator
 
-from autofix.probe.wire import Origin
+from autofix.probe.wire import Origin, Stack
 from autofix.search import leaves
 from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
 from autofix.syntax import blocks, calls, names
@@ -100,6 +100,27 @@ for epoch in range(3):
         weight = net.loss(x).item()
         net.w = saved
         train: (weight * net.loss(x))
+! a helper makes it for others, too
+net = torch.nn.Linear(3, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+
+
+def normed(x):
+    return (x - x.mean()) / x.std()
+
+
+def slope(x):
+    x.requires_grad_()
+-    x = normed(x)
++    x = normed(x).detach().requires_grad_()
+    net(x).sum().backward()
+    return x.grad.abs().sum().item()
+
+
+for _ in range(4):
+    x = torch.randn(5, 3)
+    train: (net(normed(x)) - 1).square().mean()
+    print(slope(x))
 ! the tensor is made by code that stands in no file
 w = torch.ones(2, requires_grad=True)
 exec("h = w * 2")
@@ -118,7 +139,7 @@ print([t.requires_grad_(False) for t in (w * 2, w * 3)])
         declined: list[Declined] = []
         found: dict[tuple[int, str], dict[int, list[Proposal]]] = {}
         for number, origin in enumerate(origins):
-            for key, one in self._where_made(origin, sources, declined, setter=setter):
+            for key, one in self._where_made(origin, diagnosis.failure.stack, sources, declined, setter=setter):
                 found.setdefault(key, {}).setdefault(number, []).append(one)
         for alike in found.values():
             if setter or len(origins) == 1 or not (given or all(origin.kind == "nonleaf" for origin in origins)):
@@ -131,16 +152,23 @@ print([t.requires_grad_(False) for t in (w * 2, w * 3)])
             raise declined[0]
 
     def _where_made(
-        self, origin: Origin, sources: Sources, declined: list[Declined], *, setter: bool
+        self, origin: Origin, failed: Stack, sources: Sources, declined: list[Declined], *, setter: bool
     ) -> Iterator[tuple[tuple[int, str], Proposal]]:  # fmt: skip
-        """The edits of each call through which a tensor was made, innermost first, by their depth and title."""
-        for depth, (_, source, node) in enumerate(sources.located(origin.stack[:_DEEPEST])):
+        """The edits of each call through which a tensor was made, by their depth and title.
+
+        Innermost first: but what a helper makes, for others too, becomes a leaf where the failing function takes it.
+        """
+        located = list(sources.located(origin.stack[:_DEEPEST]))
+        used = [(one.file, one.function) for one in failed[:1]]
+        taken = next((n for n, (frame, _, _) in enumerate(located) if (frame.file, frame.function) in used), 0)
+        for depth, (_, source, node) in enumerate(located):
             if not _makes(node):
                 return
             for attempt in (self._cut,) if setter else (self._begun, self._inside, self._itself, self._leaf):
                 try:
+                    far = abs(depth - taken) if attempt == self._leaf else depth
                     for one in attempt(source, node):
-                        yield (depth, one.title), dataclasses.replace(one, rank=one.rank + 10 * depth)
+                        yield (depth, one.title), dataclasses.replace(one, rank=one.rank + 10 * far)
                 except Declined as error:
                     declined.append(error)
 
