@@ -78,7 +78,7 @@ class Given(Listener):
                 data = data.to(torch.get_default_dtype())
             return make(cls, data, requires_grad)
 
-        setattr(kind, "__new__", made)  # noqa: B010  mypy does not let a method be replaced
+        setattr(kind, "__new__", staticmethod(made))  # noqa: B010  mypy does not let a method be replaced
 
     def _updates(self, parameter: torch.Tensor, value: torch.Tensor) -> bool:
         """Whether a value that is assigned to the name of a parameter can only be meant as an update of it."""
