@@ -1,0 +1,17 @@
+import numpy as np
+import torch
+
+
+def to_tensor(x):
+    return torch.as_tensor(np.asarray(x), dtype=torch.float32)
+
+
+def hard_update(target, source):
+    """Copies the weights of source into target."""
+    target.load_state_dict(source.state_dict())
+
+
+def soft_update(target, source, tau):
+    """Moves the weights of target a small step towards source."""
+    for target_param, param in zip(target.parameters(), source.parameters()):
+        target_param.data = param.data
