@@ -21,8 +21,8 @@ import ast
 from collections.abc import Iterator
 
 from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
-from autofix.syntax import writes
-from autofix.syntax.edits import Given, embed, ensure_import, for_pass, replace_statement
+from autofix.syntax import blocks, names, writes
+from autofix.syntax.edits import Step, embed, ensure_import, functional_call, replace, replace_statement
 
 WHY_VALUE = "The value of this pass has a name of its own; the parameter stays the leaf that is trained."
 WHY_UPDATE = "The parameter takes the new value and stays the leaf that is trained."
@@ -79,17 +79,6 @@ opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(4):
     loss = (net(torch.ones(5, 3)) - 1).pow(2).mean()
     train: loss
-! a part of the module gets its value in the loop, beside another
-! unsafe: the value has a graph, and may be meant as the new one of the parameter
-net = torch.nn.Sequential(torch.nn.Linear(3, 2), torch.nn.Tanh())
-scale, shift = torch.ones(2, 1, requires_grad=True), torch.zeros(2, requires_grad=True)
-opt = torch.optim.SGD([scale, shift], lr=0.1)
-for _ in range(4):
-    weight = scale * net[0].weight
--    net[0].bias = shift
--    out = torch.func.functional_call(net, {"0.weight": weight}, (torch.ones(5, 3),))
-+    out = torch.func.functional_call(net, {"0.weight": weight, "0.bias": shift}, (torch.ones(5, 3),))
-    train: (out - 1).pow(2).mean()
 ! weights are kept in range after the step
 net = torch.nn.Linear(3, 2)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
@@ -138,7 +127,7 @@ for name in ("weight", "bias"):
                 case ast.Assign(targets=[ast.Attribute() as target], value=value):
                     begun = bool(diagnosis.trace.counts)
                     off = writes.under_no_grad(source, statement)  # what is computed there has no gradient to pass on
-                    if edits := for_pass(source, [Given(statement, target, value)]):
+                    if edits := _renamed(source, statement, target):
                         yield self.propose(edits, WHY_VALUE, later=0 if begun and not off else 2)
                     yield from self._written(source, statement, target, off=off)
                     if not begun:
@@ -159,3 +148,26 @@ for name in ("weight", "bias"):
         lines = [line] if off else [f"with {torch}.no_grad():", f"    {line}"]
         edits = [*imports, *replace_statement(source, statement, lines)]
         yield self.propose(edits, WHY_UPDATE, title="Write the value to the parameter", later=1)
+
+
+def _renamed(source: Source, statement: ast.Assign, target: ast.Attribute) -> list[Step]:
+    """The value under a name of its own, and what uses it afterwards in the function by that name."""
+    function = source.function(statement)
+    path, holder = source.segment(target), source.segment(target.value)
+    if function is None:
+        return []
+    taken = {one.id for one in ast.walk(function) if isinstance(one, ast.Name)} | {
+        one.arg for one in ast.walk(function.args) if isinstance(one, ast.arg)
+    }
+    name = target.attr if target.attr not in taken else f"new_{target.attr}"
+    following = blocks.after(blocks.block_of(source, statement), statement)
+    if name in taken or any(path in names.binds(one) for one in following):
+        return []
+    edits: list[Step] = []
+    for node in (part for one in following for part in ast.walk(one)):
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load) and ast.unparse(node) == path:
+            edits += replace(source, node, name)
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) == holder and holder != "self":
+            torch, imports = ensure_import(source, "torch")
+            edits += [*imports, *functional_call(source, node, torch, f'{{"{target.attr}": {name}}}')]
+    return [*replace(source, target, name), *edits] if edits else []

@@ -2,8 +2,7 @@
 
 ## What it does
 Calls the module with the results by `torch.func.functional_call`, beside writing their values:
-`vector_to_parameters(base + E @ v, net.parameters())` leaves `net(x)` without a graph to `v`, and so does
-`net.weight = nn.Parameter(v)`.
+`vector_to_parameters(base + E @ v, net.parameters())` leaves `net(x)` without a graph to `v`.
 
 ## Why autograd fails
 A parameter is a leaf. A write to its `.data`, as `vector_to_parameters` makes one, gives it values and no graph, so the
@@ -16,20 +15,11 @@ Safe where the run shows that what is written gets the gradient of the module's 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 
 from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
 from autofix.syntax import blocks, calls, names
-from autofix.syntax.edits import (
-    Given,
-    Step,
-    ensure_import,
-    for_pass,
-    functional_call,
-    insert_after,
-    insert_before,
-    replace,
-)
+from autofix.syntax.edits import Step, ensure_import, functional_call, insert_after, insert_before, replace
 
 WHY = "The module computes with the results themselves, which keep their graph."
 _UNKNOWN = "no loop says of which module the parameters are written"
@@ -137,64 +127,6 @@ for _ in range(4):
     net.weight.grad.mul_(0.5)
     net(x).pow(2).mean().backward()
     opt.step()
-! a layer of the module gets its weight and its bias by their names
-net, hyper = torch.nn.Sequential(torch.nn.Linear(3, 1), torch.nn.Tanh()), torch.nn.Linear(2, 4)
-opt = torch.optim.SGD(hyper.parameters(), lr=0.1)
-for _ in range(4):
-    made = hyper(torch.ones(2))
--    net[0].weight.data = made[:3].view(1, 3).data
--    net[0].bias.data.copy_(made[3:].detach())
-+    weight = made[:3].view(1, 3)
-+    net[0].weight.data = weight.data
-+    bias = made[3:]
-+    net[0].bias.data.copy_(bias.detach())
-    opt.zero_grad()
--    net(torch.ones(4, 3)).exp().mean().backward()
-+    torch.func.functional_call(net, {"0.weight": weight, "0.bias": bias}, (torch.ones(4, 3),)).exp().mean().backward()
-    print(hyper.weight.grad.norm())
-    opt.step()
-! a parameter made of a result
-class Spring(torch.nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.k, self.load = torch.nn.Parameter(torch.ones(1)), torch.nn.Parameter(torch.zeros(1))
-
-    def forward(self, x, steps):
-        return self.load - steps * self.k * x
-
-
-class Model(torch.nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.net, self.spring = torch.nn.Linear(3, 1), Spring()
-
-    def forward(self, x):
-        k = self.net(x)
-        self.spring.k = torch.nn.Parameter(k)
--        return self.spring(x[:, :1], steps=2)
-+        return torch.func.functional_call(self.spring, {"k": k}, (x[:, :1],), {"steps": 2})
-
-
-model = Model()
-opt = torch.optim.SGD([*model.net.parameters(), model.spring.load], lr=0.1)
-for _ in range(4):
-    opt.zero_grad()
-    model(torch.randn(5, 3)).square().mean().backward()
-    print(model.net.weight.grad.norm())
-    opt.step()
-! an optimizer of its own moves the parameter from where the network lets it begin
-net, scale = torch.nn.Linear(3, 1), torch.nn.Linear(1, 1)
-opt = torch.optim.SGD(net.parameters(), lr=0.1)
-for _ in range(4):
-    x = torch.randn(5, 3)
-    first = net(x).mean(0, keepdim=True)
-    scale.weight = torch.nn.Parameter(first)
-    inner = torch.optim.SGD([scale.weight], lr=0.1)
-    inner.zero_grad()
-    (scale(x[:, :1]) - 1).square().mean().backward()
-    inner.step()
-    print(net.weight.grad.norm())
-    opt.step()
 ! the module is called by another function
 net, v = torch.nn.Linear(3, 1), torch.zeros(4, requires_grad=True)
 opt = torch.optim.SGD([v], lr=0.1)
@@ -202,20 +134,12 @@ loss = lambda: net(torch.ones(4, 3)).pow(2).mean()
 vector_to_parameters(2 * v, net.parameters())
 loss().backward()
 print(v.grad.norm())
-! the layer is called by another function
+! no loop says which module's parameters these are
 net, v = torch.nn.Linear(3, 1), torch.zeros(1, 3, requires_grad=True)
 opt = torch.optim.SGD([v], lr=0.1)
-loss = lambda: net(torch.ones(4, 3)).pow(2).mean()
-for _ in range(2):
-    net.weight.data = (2 * v).data
-    loss().backward()
-    print(v.grad.norm())
-! what is made of a result is a start, and has a name of its own
-net = torch.nn.Linear(3, 1)
-opt = torch.optim.SGD(net.parameters(), lr=0.1)
-z = torch.nn.Parameter(net(torch.ones(3)))
-z.square().sum().backward()
-print(net.weight.grad.norm())
+net.weight.data = (2 * v).data
+net(torch.ones(4, 3)).pow(2).mean().backward()
+print(v.grad.norm())
 ! an average of what has a gradient, which was cleared
 net, mean = torch.nn.Linear(3, 1), torch.nn.Linear(3, 1)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
@@ -236,12 +160,9 @@ print(v.grad.norm())
 """)
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
-        """By how the values are written: to named parameters, all from one vector, or one by one in a loop."""
-        written = [(one, one.statement(node)) for one, node in sources.innermost(diagnosis.lost("written"))]
-        named = {statement: one for _, statement in written if (one := _named(statement)) is not None}
-        if named:
-            yield self.propose(_under_own_names(written, named), WHY)
-        for source, statement in written if not named else ():
+        """By how the values are written: all from one vector, or one by one in a loop."""
+        for source, node in sources.innermost(diagnosis.lost("written")):
+            statement = source.statement(node)
             match statement:
                 case ast.Expr(ast.Call(args=[vector, ast.Call(ast.Attribute(value=module, attr="parameters"))])):
                     edits = _in_pieces(source, statement, vector, source.segment(module))
@@ -249,39 +170,6 @@ print(v.grad.norm())
                 case _:
                     module, around, edits = _one_by_one(source, statement)
             yield self.propose([*edits, *_called(source, around, source.segment(module))], WHY)
-
-
-def _named(statement: ast.stmt) -> Given | None:
-    """What a statement gives to a parameter that it calls by its name."""
-    match statement:
-        case ast.Assign(targets=[ast.Attribute(value=ast.Attribute() as parameter, attr="data")], value=value):
-            pass
-        case ast.Assign(targets=[ast.Attribute() as parameter], value=ast.Call(args=[value]) as made) if (
-            calls.name_of(made) == "Parameter"
-        ):
-            pass
-        case ast.Expr(ast.Call(ast.Attribute(ast.Attribute(ast.Attribute() as parameter, "data"), "copy_"), [value])):
-            pass
-        case _:
-            return None
-    return Given(statement, parameter, _uncut(value))
-
-
-def _under_own_names(written: Sequence[tuple[Source, ast.stmt]], named: Mapping[ast.stmt, Given]) -> list[Step]:
-    """All that is written, used by names of its own in the block that writes it."""
-    blocks_of: dict[int, tuple[Source, list[Given]]] = {}
-    for source, statement in written:
-        if statement not in named:
-            raise Declined(_UNKNOWN)
-        block = blocks.block_of(source, statement)
-        blocks_of.setdefault(id(block), (source, []))[1].append(named[statement])
-    edits: list[Step] = []
-    for source, given in blocks_of.values():
-        given.sort(key=lambda one: one.statement.lineno)
-        if not (steps := for_pass(source, given, written=True)):
-            raise Declined(f"nothing behind it uses what is written to {source.segment(given[0].parameter)}")
-        edits += steps
-    return edits
 
 
 def _in_pieces(source: Source, statement: ast.stmt, vector: ast.expr, module: str) -> list[Step]:
@@ -322,7 +210,7 @@ def _one_by_one(source: Source, statement: ast.stmt) -> tuple[ast.expr, ast.For,
             edits += replace(source, target, f"({name}, {own})" if zipped else f"{name}, {own}")
         case _:
             raise Declined(_UNKNOWN)
-    edits += insert_before(source, statement, [f"{weights}[{name}] = {source.segment(_uncut(value))}"])
+    edits += insert_before(source, statement, [f"{weights}[{name}] = {_with_graph(source, value)}"])
     return module, loop, [*insert_before(source, loop, [f"{weights} = {{}}"]), *edits]
 
 
@@ -338,11 +226,11 @@ def _written(statement: ast.stmt) -> tuple[str, ast.expr]:
     raise Declined(_UNKNOWN)
 
 
-def _uncut(value: ast.expr) -> ast.expr:
+def _with_graph(source: Source, value: ast.expr) -> str:
     match value:
         case ast.Attribute(value=whole, attr="data") | ast.Call(ast.Attribute(value=whole, attr="detach"), []):
-            return whole
-    return value
+            return source.segment(whole)
+    return source.segment(value)
 
 
 def _called(source: Source, written: ast.stmt, module: str) -> list[Step]:

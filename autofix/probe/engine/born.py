@@ -22,8 +22,8 @@ _ASKED = ("freeze", "requires_grad", None)
 """Keywords by which a call says whether a parameter is to train; None stands for `**options`."""
 
 
-def listen(heard: Callable[[torch.Tensor, Any], None]) -> Callable[[], None]:
-    """Tell of each parameter that is made, and what of; the result ends that."""
+def listen(heard: Callable[[torch.Tensor], None]) -> Callable[[], None]:
+    """Tell of each parameter that is made; the result ends that."""
     kind = torch.nn.Parameter
     new = kind.__new__
 
@@ -31,7 +31,7 @@ def listen(heard: Callable[[torch.Tensor, Any], None]) -> Callable[[], None]:
     def made(cls: Any, *given: Any, **options: Any) -> Any:
         found = new(cls, *given, **options)
         if isinstance(found, torch.Tensor):
-            heard(found, given[0] if given else options.get("data"))
+            heard(found)
         return found
 
     setattr(kind, "__new__", staticmethod(made))  # noqa: B010  mypy does not let a method be replaced
@@ -61,7 +61,7 @@ class Unreachable(Listener):
         found = ((one, self._made.of(one)) for one in lone)
         return {"facts": tuple(self._frames.fact("unreachable", raw) for _, raw in found if raw)}
 
-    def _keep(self, parameter: torch.Tensor, _: Any) -> None:
+    def _keep(self, parameter: torch.Tensor) -> None:
         """Those that the program makes by its own hand: a layer that is let go of may have been a fixed projection."""
         by = caller.frame()
         if not self._taps.calls and by is not None and self._frames.owns(by.f_code):

@@ -149,7 +149,7 @@ def _without_gradient(error: BaseException, run: State) -> str:
         watched = run.origins is not None and run.tracer is not None
         tensors = [one for _, one in found if watched and isinstance(one, torch.Tensor)]
         for tensor in filter(run.tracer.never_reached, tensors) if tensors else ():
-            run.found += run.origins.written(tensor, owned) if id(tensor) in owned else ()
+            run.found += run.origins.written(tensor) if id(tensor) in owned else ()
             run.found += run.origins.unreached(tensor, run.tracer.roots)
         return "gradient_none"
     if run.origins is not None and (call := giver(error, run.frames, run.overlay.read, run.origins.gaps.places)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import weakref
 from collections import deque
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import torch
@@ -59,8 +59,6 @@ class Origins(TorchFunctionMode, Listener):
         self._cuts = Cuts()
         self._into: dict[tuple[int, Raw], list[weakref.ref[torch.Tensor]]] = {}
         """By the leaf and the place of a write, the leaves behind what was written."""
-        self._begins: set[int] = set()
-        """Leaves that begin as results."""
         self._off: tuple[Raw, ...] = ()
         """Where gradients were switched off, the outermost place first."""
         self._inference: Any = None
@@ -75,7 +73,7 @@ class Origins(TorchFunctionMode, Listener):
             enter(context)
 
         mode.__enter__ = entered
-        self._deaf = born.listen(self._born)
+        self._deaf = born.listen(self._flags.born)
         return super().__enter__()
 
     def __exit__(self, *error: object) -> None:
@@ -187,15 +185,6 @@ class Origins(TorchFunctionMode, Listener):
             return (self._frames.here(),)
         found = [self._alone.of(tensor) or () for tensor in given]
         return tuple(dict.fromkeys(itertools.chain(*found)))[:_MOST] if all(found) else ()
-
-    def _born(self, parameter: torch.Tensor, data: Any) -> None:
-        """A parameter is made, which may be of a result."""
-        self._flags.born(parameter)
-        self._begins.discard(id(parameter))
-        if isinstance(data, torch.Tensor):
-            self._begins.add(id(parameter))
-            with torch._C.DisableTorchFunction():
-                self._wrote(parameter, data)
 
     def _wrote(self, target: torch.Tensor, value: torch.Tensor) -> None:
         """Values were written: into which leaf, and of which leaves they are made."""
@@ -311,13 +300,9 @@ class Origins(TorchFunctionMode, Listener):
         """Where the graph was lost by which what goes backward is made of a leaf; what is frozen may be meant to be."""
         return tuple(one for one in self.gaps.lost([leaf], roots) if one.kind not in _FROZEN)
 
-    def written(self, tensor: torch.Tensor, owned: Collection[int] = ()) -> tuple[wire.Origin, ...]:
-        """Where values that are made of a leaf were written into others; not where an owned one begins with them."""
-        places = (
-            raw
-            for (leaf, raw), behind in self._into.items()
-            if any(one() is tensor for one in behind) and not (leaf in self._begins and leaf in owned)
-        )
+    def written(self, tensor: torch.Tensor) -> tuple[wire.Origin, ...]:
+        """Where values that are made of a leaf were written into others."""
+        places = (raw for (_, raw), behind in self._into.items() if any(one() is tensor for one in behind))
         return tuple(wire.Origin("written", self._frames.resolve(raw)) for raw in dict.fromkeys(places))
 
     def made(self, tensor: torch.Tensor) -> tuple[wire.Origin, ...]:

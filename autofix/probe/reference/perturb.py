@@ -12,7 +12,6 @@ from typing import Any
 import torch
 from torch.nn.parameter import is_lazy
 
-from ..engine import born
 from ..engine.aliased import data
 from ..engine.operators import Dispatch, Known, storage_key, written_arguments
 from ..engine.quiet import quiet
@@ -68,8 +67,6 @@ class Perturb(Listener):
         self._of_optimizers: set[int] = set()
         self.standing: Collection[int] = ()
         """Those that stand for results, where a reference has such."""
-        self._computed: set[int] = set()
-        """Those that were made of a result when there was an optimizer."""
         self._uses, self._writes = Known(_uses), Known(written_arguments)
         self._mode: Starting | None = None
         self._unwatched = False
@@ -81,7 +78,6 @@ class Perturb(Listener):
             modules.register_module_parameter_registration_hook(self._register),
             modules.register_module_forward_pre_hook(self._called),
         )
-        born.listen(self._born)
 
     def told(self) -> dict[str, Any]:
         """Whether no write was overlooked."""
@@ -93,18 +89,7 @@ class Perturb(Listener):
 
     def take_over(self, other: Perturb) -> None:
         """Go on from what another has moved, and knows."""
-        names = (
-            "_known",
-            "_starting",
-            "_seeds",
-            "_order",
-            "_held",
-            "_left",
-            "_of_modules",
-            "_of_optimizers",
-            "_computed",
-        )
-        for name in names:
+        for name in ("_known", "_starting", "_seeds", "_order", "_held", "_left", "_of_modules", "_of_optimizers"):
             setattr(self, name, getattr(other, name))
         self._changed()
 
@@ -139,11 +124,6 @@ class Perturb(Listener):
         if parameter is not None and parameter.requires_grad:
             self._of_modules.add(id(parameter))
             self.meet(parameter, "registered")
-
-    def _born(self, parameter: torch.Tensor, data: object) -> None:
-        self._computed.discard(id(parameter))  # the number of one that is gone
-        if self._of_optimizers and isinstance(data, torch.Tensor) and data.requires_grad and data.grad_fn is not None:
-            self._computed.add(id(parameter))
 
     def optimizer_grew(self, index: int, optimizer: torch.optim.Optimizer) -> None:
         self._owned()
@@ -278,7 +258,7 @@ class Perturb(Listener):
             if (sure is not None and storage_key(parameter) == sure) or not _has_values(parameter):
                 continue
             written = self._of_optimizers and id(parameter) not in self._of_optimizers and _is_part(parameter)
-            if written or id(parameter) in self.standing or id(parameter) in self._computed:
+            if written or id(parameter) in self.standing:
                 continue  # its values are computed, and are no start
             with quiet():
                 if id(parameter) not in self._left or self._left[id(parameter)] != _content(parameter):

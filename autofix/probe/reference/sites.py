@@ -160,7 +160,7 @@ class Sites(Listener):
             self._shared[asked] = is_shared(self._frames, sys._getframe(), set(self._taken))
         return self._shared[asked]
 
-    def _born(self, parameter: torch.Tensor, _: Any) -> None:
+    def _born(self, parameter: torch.Tensor) -> None:
         raw, actions = self._here()
         if "require" in actions and not parameter.requires_grad:
             self.met[raw] = "no_graph"

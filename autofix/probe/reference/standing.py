@@ -1,8 +1,7 @@
 """The reading in which leaves stand for the result whose values were written into them.
 
-`vector_to_parameters(base + E @ v, net.parameters())`, `p.data = …` and `net.w = nn.Parameter(…)` give a network values
-of which the graph is cut on the way. Where what they are made of is to learn, the network computes with these results
-until the next step.
+`vector_to_parameters(base + E @ v, net.parameters())` and `p.data = …` give a network values of which the graph is cut
+on the way. Where what they are made of is to learn, the network computes with these results until the next step.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from typing import Any
 
 import torch
 
-from ..engine import born, graph
+from ..engine import graph
 from ..engine.cuts import Cuts
 from ..engine.refused import is_write, name_of, short_name, swapped
 from ..engine.taps import Listener
@@ -33,7 +32,6 @@ class Standing(Listener):
         self._cuts = Cuts()
         self.leaves: set[int] = set()
         """The ids of all leaves that ever stood for a result."""
-        born.listen(self._born)
 
     def given(self, func: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
         """The arguments of a call, with what leaves stand for in place of them; what is written stays itself."""
@@ -57,26 +55,16 @@ class Standing(Listener):
             return result
         leaf, source = self._cuts.before(args[0]), self._cuts.before(args[1])
         self._values.pop(id(leaf), None)
-        if not self._is_place():
+        here = self._frames.here()[:1]
+        if not here or self._frames.resolve(here)[0] not in self._places:
             return call(func, args, kwargs)
         with torch.no_grad():
             result = func(args[0], args[1].detach(), *args[2:], **kwargs)
-        self._stand(leaf, source)
-        return result
-
-    def _born(self, parameter: torch.Tensor, data: object) -> None:
-        if isinstance(data, torch.Tensor) and self._is_place():
-            self._stand(parameter, self._cuts.before(data))
-
-    def _is_place(self) -> bool:
-        here = self._frames.here()[:1]
-        return bool(here) and self._frames.resolve(here)[0] in self._places
-
-    def _stand(self, leaf: torch.Tensor, source: torch.Tensor) -> None:
         if graph.is_leaf(leaf) and source.requires_grad:
             with torch._C.DisableTorchFunction(), torch.enable_grad():
                 self._values[id(leaf)] = leaf, source.to(leaf.dtype).expand_as(leaf)
                 self.leaves.add(id(leaf))
+        return result
 
     def step_done(self, index: int, optimizer: torch.optim.Optimizer) -> None:
         self._values.clear()

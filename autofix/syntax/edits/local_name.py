@@ -1,4 +1,4 @@
-"""What a pass makes of a value, or gives to a parameter, under a name of its own: what it finds stays as it is."""
+"""What a pass makes of a value that it finds somewhere, under a name of its own: the value itself stays there."""
 
 from __future__ import annotations
 
@@ -6,15 +6,12 @@ import ast
 import itertools
 import keyword
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
 
 from autofix.core.edit import Declined
 from autofix.probe.wire import Frame
 from autofix.syntax import blocks, calls, names
-from autofix.syntax.edits.calls import functional_call
 from autofix.syntax.edits.expressions import replace
-from autofix.syntax.edits.imports import ensure_import
-from autofix.syntax.edits.statements import delete, insert_before
+from autofix.syntax.edits.statements import insert_before
 from autofix.syntax.edits.steps import Step
 from autofix.syntax.source import Source
 
@@ -108,86 +105,3 @@ def own_names(target: ast.expr) -> Iterator[str]:
         case _:
             name = "value"
     yield from (name + more for more in itertools.accumulate(itertools.repeat("_"), initial=""))
-
-
-class Given(NamedTuple):
-    """A statement that gives a parameter a value."""
-
-    statement: ast.stmt
-    parameter: ast.Attribute
-    value: ast.expr
-
-
-def for_pass(source: Source, given: Sequence[Given], *, written: bool = False) -> list[Step]:
-    """The steps by which a pass uses values by their own names, and calls each module with those of its parameters.
-
-    `given`: one block's, in order; `written`: each statement stays, and still gives its parameter the value. No steps
-    where nothing repeats that block, or it does not use all of them.
-    """
-    block, function = blocks.block_of(source, given[0].statement), source.function(given[0].statement)
-    following = blocks.after(block, given[0].statement)
-    scope = function or next(blocks.loops(source, given[0].statement), None)
-    others = [one for one in following if not any(one is each.statement for each in given)]
-    if scope is None or any(ast.unparse(one.parameter) in names.binds(other) for one in given for other in others):
-        return []
-    taken = {getattr(node, "id", getattr(node, "arg", "")) for node in source.walk(function)}
-    edits: list[Step] = []
-    known: list[tuple[Given, str]] = []
-    for one in given:
-        rest = blocks.after(block, one.statement)
-        name = f"new_{one.parameter.attr}" if one.parameter.attr in taken else one.parameter.attr
-        if isinstance(one.value, ast.Name) and not any(one.value.id in names.binds(other) for other in rest):
-            name = one.value.id
-            edits += [] if written else delete(source, one.statement)
-        elif name in taken or (written and "\n" in (text := source.segment(one.value))):
-            return []
-        elif written:
-            edits += [*insert_before(source, one.statement, [f"{name} = {text}"]), *replace(source, one.value, name)]
-        else:
-            edits += replace(source, one.parameter, name)
-        taken.add(name)
-        known.append((one, name))
-    used: list[Given] = []
-    for statement in following:
-        before = [(one, name) for one, name in known if one.statement.lineno < statement.lineno]
-        for node in ast.walk(statement):
-            steps = list(_use(source, node, before))
-            edits += [step for _, each in steps for step in each]
-            used += [one for some, _ in steps for one in some]
-    return edits if all(one in used for one in given) else []
-
-
-def _use(
-    source: Source, node: ast.AST, known: Sequence[tuple[Given, str]]
-) -> Iterator[tuple[list[Given], list[Step]]]:  # fmt: skip
-    """Which values are used where a node stands, and the edit of it."""
-    if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
-        path = ast.unparse(node)
-        yield from (([one], replace(source, node, name)) for one, name in known if ast.unparse(one.parameter) == path)
-    elif isinstance(node, ast.Call):
-        again = calls.name_of(node) == "functional_call" and len(node.args) > 1
-        module = ast.unparse(node.args[0] if again else node.func).removesuffix(".forward")
-        mine = [(one, _name_in(one.parameter, module), name) for one, name in known]
-        mine = [(one, own, name) for one, own, name in mine if own and module != "self"]
-        entries = ", ".join(f'"{own}": {name}' for _, own, name in mine)
-        if mine and not again:
-            torch, imports = ensure_import(source, "torch")
-            yield [one for one, _, _ in mine], [*imports, *functional_call(source, node, torch, f"{{{entries}}}")]
-        elif mine and isinstance(node.args[1], ast.Dict) and node.args[1].keys:
-            text = source.segment(node.args[1])
-            yield [one for one, _, _ in mine], replace(source, node.args[1], f"{text[:-1].rstrip(', ')}, {entries}}}")
-
-
-def _name_in(parameter: ast.expr, module: str) -> str:
-    """The name by which a module knows a parameter; '' where that is no part of it."""
-    parts: list[str] = []
-    while ast.unparse(parameter) != module:
-        match parameter:
-            case ast.Attribute(value=holder, attr=part):
-                parts.append(part)
-            case ast.Subscript(value=holder, slice=ast.Constant(value=int(number))):
-                parts.append(str(number))
-            case _:
-                return ""
-        parameter = holder
-    return ".".join(reversed(parts))
