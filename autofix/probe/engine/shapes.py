@@ -28,25 +28,23 @@ class Shapes:
         """Count, for each optimizer, the kinds of nodes through which `call` leads to its parameters.
 
         Nodes that do the same to the same of its parameters count once: what is computed once and used twice is, where
-        an edit computes it at each use, as many operations and no others. What is added and taken away again is none
-        at all, as weights that are merged for a while. Of a call that is told its `inputs`, the others get nothing.
+        an edit computes it at each use, as many operations and no others. Of a call that is told its `inputs`, the
+        others get nothing.
         """
         owners = self._taps.owned
         if owners and all(self._told[i] == self._most for i in range(len(owners))):
             return
         forms: dict[Any, dict[int, int]] = {}
-        names: dict[Any, str] = {}
-        starts: dict[Any, Any] = {}
         known: dict[tuple[Any, ...], int] = {}
         inputs = set(map(id, call.inputs)) if call.accumulate else set[int]()
         kinds: list[dict[int, str]] = [{} for _ in owners]
         for node in graph.children_first(call.roots):
             variable, name = graph.leaf(node), node.name()
             name = _RESHAPES[0] if name.startswith(_RESHAPES) else name
-            if (start := _put_back(node, forms)) is not node:
-                starts[node], forms[node] = start, forms.get(start, {})
-                continue
-            below = [led for child in _children(node) if (led := forms.get(child))]
+            children = graph.children(node)
+            if name.endswith(_OVERWRITES):  # what was there before gets zeros
+                children = tuple(child for child, _ in node.next_functions[1:] if child is not None)
+            below = [led for child in children if (led := forms.get(child))]
             if len(below) == 1 and name.startswith(_NO_SHAPE):
                 forms[node] = below[0]
                 continue
@@ -60,11 +58,9 @@ class Shapes:
             else:
                 leading = set().union(*below)
                 own = {i: (name, *sorted({child[i] for child in below if i in child})) for i in leading}
-            forms[node], names[node] = {i: known.setdefault(form, len(known)) for i, form in own.items()}, name
-        left = _left(graph.starts(call.roots), starts) if starts else names
-        for node in names.keys() & left:
-            for i, form in forms[node].items():
-                kinds[i][form] = names[node]
+            mine = forms[node] = {i: known.setdefault(form, len(known)) for i, form in own.items()}
+            for i, form in mine.items():
+                kinds[i][form] = name
         self._counted[call.index] = [Counter(found.values()) for found in kinds]
 
     def of(self, index: int, calls: Iterable[int]) -> str:
@@ -80,31 +76,3 @@ class Shapes:
             counted = self._counted.get(number, [])
             total.update(counted[index] if index < len(counted) else {})
         return " ".join(f"{name}:{count}" for name, count in sorted(total.items()) if not name.startswith(_NO_SHAPE))
-
-
-def _children(node: Any) -> tuple[Any, ...]:
-    """The nodes that a node leads to: where it overwrites, what was there before gets zeros."""
-    if node.name().endswith(_OVERWRITES):
-        return tuple(child for child, _ in node.next_functions[1:] if child is not None)
-    return graph.children(node)
-
-
-def _put_back(node: Any, forms: dict[Any, dict[int, int]]) -> Any:
-    """What a node leaves of two that take away what was just added, None where that is a constant; else the node."""
-    if node.name() != "SubBackward0":
-        return node
-    (total, _), (less, _) = node.next_functions
-    if total is None or total.name() != "AddBackward0" or node._saved_alpha != total._saved_alpha:
-        return node
-    (start, _), (more, _) = total.next_functions
-    return start if forms.get(less) and forms.get(more) == forms[less] else node
-
-
-def _left(nodes: list[Any], starts: dict[Any, Any]) -> set[Any]:
-    """The nodes that are reached where each of some leads to its start alone."""
-    found, stack = set[Any](), nodes
-    while stack:
-        if (node := stack.pop()) is not None and node not in found:
-            found.add(node)
-            stack += [starts[node]] if node in starts else graph.children(node)
-    return found
