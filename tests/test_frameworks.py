@@ -349,7 +349,7 @@ for _ in range(4):
 def probe(python: Path) -> Iterator[Probe]:
     """A probe that has imported what each of a dozen runs would need seconds for."""
     with Probe(python, AHEAD) as running:
-        running.hello()
+        assert running.hello().fork, running.hello().note
         yield running
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from autofix.experiments.requests import line_map
@@ -35,4 +37,4 @@ BEFORE = PLAYED + DRAWN
 def test_a_line_is_known_by_itself_and_a_new_one_by_a_call_that_stands_once_in_each(
     after: str, expected: tuple[int, ...]
 ) -> None:
-    assert line_map(BEFORE.encode(), after.encode()) == expected
+    assert line_map(Path("a.py"), BEFORE.encode(), after.encode()) == expected

@@ -136,7 +136,7 @@ def request(path: Path, edit: tuple[str, str] | None, mode: str = "candidate", *
     new = old if edit is None else old.replace(edit[0].encode(), edit[1].encode(), 1)
     assert edit is None or new != old
     files = {path: new} if edit is not None else {}
-    compared = {"lines": {str(path): line_map(old, new)}, "marks": {str(path): changed_lines(old, new)}}
+    compared = {"lines": {str(path): line_map(path, old, new)}, "marks": {str(path): changed_lines(old, new)}}
     more: dict[str, Any] = {"threads": 1, "perturbed": True, "passes": 30, "failed_at": (1, 1, 0)}
     more |= compared if mode == "candidate" else {"watch_calls": False, "watch_origins": False}
     return dataclasses.replace(plain(target, mode, files), **(more | asked))

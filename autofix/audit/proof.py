@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from autofix.audit import told
 from autofix.audit.repair import Keeps
@@ -32,7 +33,7 @@ class Proof:
 
     def __init__(self, before: Audited, after: Audited, files: Mapping[str, tuple[bytes, bytes]]) -> None:
         self._before, self._after = before, after
-        self._lines = {name: line_map(old, new) for name, (old, new) in files.items()}
+        self._lines = {name: line_map(Path(name), old, new) for name, (old, new) in files.items()}
 
     def doubt(self, mended: Suspicion, fact: wire.Fact, keeps: Keeps) -> str:
         """Why it is not proved that an edit mends one fault and leaves all else as it was; '' where it is."""

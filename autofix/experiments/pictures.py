@@ -40,7 +40,7 @@ def taken(probe: Probe, report: Report, progress: Callable[[str], None]) -> Pict
     after = run(probe, drawing_past(target, before, files))
     if after.graph is None or not after.ended_well:
         return Pictures(before.graph)
-    maps = {str(path): line_map(target.read(path), data) for path, data in files.items()}
+    maps = {str(path): line_map(path, target.read(path), data) for path, data in files.items()}
     matched = matching(before.graph, after.graph, maps)
     return Pictures(before.graph, matched, files, _same_line(before.graph, matched, maps))
 

@@ -47,7 +47,6 @@ _FURTHER = 60
 """Steps beyond those of a reference that came to its end after which an edited script need not come to its own."""
 _SHIFTS = {Intervention.OUTPUTS: 0.0, Intervention.SHIFTED: 1.0, Intervention.SHIFTED_FAR: -4.0}
 """By how many times its size what modules give is moved."""
-_ANY = Path("file.py")
 _WATCHED = 40
 """Backward calls before the failing one that a run watches, where the failing graph is not older."""
 
@@ -340,11 +339,11 @@ def line_maps(
 ) -> dict[str, tuple[int, ...]]:  # fmt: skip
     """The `line_map` of each file of an edit, against the files as they are, or as an edit before left them."""
     old = {path: (before or {}).get(path) or target.read(path) for path in files}
-    return {str(path): line_map(old[path], data) for path, data in files.items()}
+    return {str(path): line_map(path, old[path], data) for path, data in files.items()}
 
 
 @functools.lru_cache(maxsize=16)
-def line_map(old: bytes, new: bytes) -> tuple[int, ...]:
+def line_map(path: Path, old: bytes, new: bytes) -> tuple[int, ...]:
     """For each line of `new`, the line of `old` that it is, or was made from; 0 for a new one."""
     # Without indentation: a statement that an edit wraps in a block is still the same statement.
     before, after = ([line.strip() for line in data.splitlines()] for data in (old, new))
@@ -363,7 +362,7 @@ def line_map(old: bytes, new: bytes) -> tuple[int, ...]:
     splits = [
         (range(a + 1, b + 1), range(c + 1, d + 1)) for tag, a, b, c, d in codes if tag == "replace" and b - a != d - c
     ]
-    calls = _differing_calls(old, new) if splits else ()
+    calls = _differing_calls(path, old, new) if splits else ()
     for places in splits:
         known, now = (_by_text(there, on) for there, on in zip(calls, places, strict=True))
         for text, found in now.items():
@@ -381,11 +380,11 @@ def _by_text(calls: list[ast.Call], lines: range) -> dict[str, list[int]]:
     return found
 
 
-def _differing_calls(old: bytes, new: bytes) -> tuple[list[ast.Call], list[ast.Call]]:
+def _differing_calls(path: Path, old: bytes, new: bytes) -> tuple[list[ast.Call], list[ast.Call]]:
     """The calls in the statements that two versions of a file have otherwise; none where one is no Python."""
     try:
-        before = parsed(_ANY, old)
-        one, other = before.apart(Source(_ANY, new, before))
+        before = parsed(path, old)
+        one, other = before.apart(Source(path, new, before))
     except SourceError:
         return [], []
     return [*within(*one)], [*within(*other)]

@@ -442,11 +442,11 @@ def _send(descriptor: int, record: Any) -> None:
         codec.send(descriptor, codec.dump(record))
 
 
-def _hello(error: str) -> wire.Hello:
+def _hello(error: str, fork: bool, note: str) -> wire.Hello:
     torch = sys.modules.get("torch")
     version = getattr(torch, "__version__", "") if torch is not None else ""
     paths = tuple(path for path in sys.path if os.path.isdir(path))
-    return wire.Hello(error, str(version), sys.executable, paths)
+    return wire.Hello(error, str(version), sys.executable, fork, note, paths)
 
 
 def main(arguments: list[str]) -> None:
@@ -467,10 +467,10 @@ def main(arguments: list[str]) -> None:
     try:
         importlib.import_module("torch")
     except Exception as error:
-        _send(answers, _hello(f"{type(error).__name__}: {error}"[:500]))
+        _send(answers, _hello(f"{type(error).__name__}: {error}"[:500], fork=False, note=""))
         return
     if old := too_old(sys.modules["torch"].__version__):
-        _send(answers, _hello(old))
+        _send(answers, _hello(old, fork=False, note=""))
         return
     dynamo.stand_in()
     server = Server(requests, answers, fencing)
@@ -478,6 +478,6 @@ def main(arguments: list[str]) -> None:
         server.begin()
     note = "fresh processes were asked for" if fresh else warm([one for one in arguments if not one.startswith("--")])
     stems.choose(next((one.partition("=")[2] for one in arguments if one.startswith("--stems=")), ""))
-    _send(answers, _hello(""))
+    _send(answers, _hello("", fork=not note, note=note))
     server.serve(fork=not note)
     os._exit(0)  # all is cleared up: taking torch apart, module by module, would take a second or more

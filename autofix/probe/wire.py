@@ -577,12 +577,13 @@ class Evaluated:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """The first numbers that a call site takes of tensors without graph; `off`: with gradients off, each of them.
+    """The first numbers that a call takes of tensors without graph; `off`: with gradients off, each of them.
 
-    `rounds`: behind how many rounds of steps each is taken.
+    `call`: which of its line it is. `rounds`: behind how many rounds of steps each is taken.
     """
 
     site: str
+    call: int
     values: tuple[float, ...]
     off: bool
     rounds: tuple[int, ...] = ()
@@ -785,4 +786,6 @@ class Hello:
     error: str
     torch: str
     executable: str
+    fork: bool
+    note: str
     paths: tuple[str, ...] = ()  # folders that packages are imported from

@@ -285,7 +285,7 @@ class Source:
         words.sort(key=len)  # the longest is the rarest, as a rule
         places = (found.start() for found in re.finditer(rf"\b{words.pop()}\b", self.text))
         chosen = {index for place in places for index in self._holding(self._line_of(place, self.starts) + 1)}
-        return self._in(index for index in chosen if all(map(self._has(index), words)))
+        return self._in(index for index in chosen if all(self._has(index, word) for word in words))
 
     def on_lines(self, lines: Iterable[int]) -> Iterator[ast.AST]:
         """As `walk`, but only in statements of the module that stand on some lines."""
@@ -294,11 +294,10 @@ class Source:
     def _in(self, chosen: Iterable[int]) -> Iterator[ast.AST]:
         return itertools.islice(ast.walk(ast.Module([self.tree.body[one] for one in sorted(chosen)], [])), 1, None)
 
-    def _has(self, index: int) -> Callable[[str], bool]:
+    def _has(self, index: int, word: str) -> bool:
         """Whether the lines of a statement of the module have a word."""
         first, last = self._firsts[index], self.tree.body[index].end_lineno or self._firsts[index]
-        text = self.text[self.starts[first - 1] : self.starts[last]]
-        return lambda word: re.search(rf"\b{word}\b", text) is not None
+        return re.compile(rf"\b{word}\b").search(self.text, self.starts[first - 1], self.starts[last]) is not None
 
     def parent(self, node: ast.AST) -> ast.AST | None:
         """The node that holds this one; None for the module and for shared operator objects."""

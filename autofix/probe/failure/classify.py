@@ -39,12 +39,13 @@ def failure(error: BaseException, run: State) -> wire.Failure:
     if run.tracer is not None:
         run.plain = plain(chain.__traceback__, run.frames)
     refusals = run.refusals
-    refused = refusals is not None and refusals.error is chain
+    function = refusals.function if refusals is not None and refusals.error is chain else ""
+    function = function or ("torch.nn.Parameter" if _makes_parameter(chain) else "")
     oldest, concerned = _graph_of(run) if backward is not None else (0, ())
     return wire.Failure(
         type(error).__name__, str(error)[:_MESSAGE], run.frames.resolve(raw), kind,
         in_backward=backward is not None,
-        function=refusals.function if refused else "torch.nn.Parameter" * _makes_parameter(chain),
+        function=function,
         oldest=oldest, concerned=concerned,
         scripted=not kind and by_script(error, run.frames, backward=backward is not None),
     )  # fmt: skip
@@ -191,7 +192,8 @@ def _by_torch(error: BaseException, run: State) -> str:
 
 def _makes_parameter(error: BaseException) -> bool:
     """Whether what failed is that a parameter was to be made of numbers that can have no gradient."""
-    frame = frames_of(error)[-1] if frames_of(error) else None
+    frames = frames_of(error)
+    frame = frames[-1] if frames else None
     # By name: a reference puts a function of its own before it.
     if frame is None or (frame.f_code.co_name, frame.f_code.co_filename) != ("__new__", torch.nn.parameter.__file__):
         return False

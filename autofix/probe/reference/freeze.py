@@ -353,15 +353,13 @@ class KeyedRandom(Dispatch):
 
     def taken(self) -> tuple[wire.Taken, ...]:
         """What each place takes of tensors: scores, choices, what a script shows."""
-        found: dict[str, list[tuple[float, bool, int]]] = {}
-        for raw, values in self._taken.items():
-            found.setdefault(self._frames.site(raw), []).extend(values)
-        return tuple(
-            wire.Taken(
-                site, tuple(one[0] for one in values), all(one[1] for one in values), tuple(one[2] for one in values)
-            )
-            for site, values in found.items()
-        )
+        found, calls = list[wire.Taken](), Counter[str]()
+        for raw, taken in ((raw, taken) for raw, taken in self._taken.items() if taken):
+            site = self._frames.site(raw)
+            values, off, rounds = zip(*taken, strict=True)
+            found.append(wire.Taken(site, calls[site], values, all(off), rounds))
+            calls[site] += 1
+        return tuple(found)
 
     def _key(self, func: Any, args: Any) -> int:
         if self._content:

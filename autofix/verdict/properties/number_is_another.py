@@ -213,22 +213,28 @@ def _other(code: wire.Trace, edited: wire.Trace) -> str:
     """The first place of the code at which another number is taken in an edited run; '' where there is none."""
     if comparable(code) or not edited.ended_well or set(code.drawn_at) != set(edited.drawn_at):
         return ""
-    got = {one.site: one.values for one in edited.taken}
+    got = _by_site(edited)
     tried = {f"{Path(frame.file).name}:{frame.line}" for done in code.performed for frame in done.stack[:1]}
-    places = (one for one in code.taken if _at(one.site) not in tried)
-    return next((one.site for one in places if _takes_others(one.values, got.get(one.site, ()))), "")
+    places = ((site, calls) for site, calls in _by_site(code).items() if _at(site) not in tried)
+    return next((site for site, calls in places if _takes_others(calls, got.get(site, []))), "")
 
 
-def _takes_others(want: tuple[float, ...], have: tuple[float, ...]) -> bool:
-    """Whether an edited run takes other numbers at a place.
+def _by_site(trace: wire.Trace) -> dict[str, list[wire.Taken]]:
+    found: dict[str, list[wire.Taken]] = {}
+    for one in trace.taken:
+        found.setdefault(one.site, []).append(one)
+    return found
 
-    Where one run takes more than the other, as of what has a graph in that alone, those of the other are among them.
+
+def _takes_others(want: list[wire.Taken], have: list[wire.Taken]) -> bool:
+    """Whether the calls of a line take other numbers in an edited run.
+
+    What has a graph in one run alone is heard in the other only: each call of the run with fewer has one like it there.
     """
+    differ = [[any(_differing(one.values, other.values)) for other in have] for one in want]
     if len(want) == len(have):
-        return any(_differing(want, have))
-    fewer, more = sorted((want, have), key=len)
-    beside, left = _beside(want), iter(more)
-    return not all(any(_is_same(number, other, beside) for other in left) for number in fewer)
+        return any(row[number] for number, row in enumerate(differ))
+    return any(map(all, differ if len(want) < len(have) else zip(*differ, strict=True)))
 
 
 def _old(evidence: Evidence, code: wire.Trace) -> str:
@@ -241,9 +247,9 @@ def _old(evidence: Evidence, code: wire.Trace) -> str:
     newer, late = evidence.of_edit(Treatment.FROZEN), evidence.case.pool.get(spec)
     if not (newer.ended_well and late.ended_well):
         return ""
-    got = {one.site: one for one in newer.taken}
-    for one in (one for one in code.taken if one.off and one.site in got):
-        mine = got[one.site]
+    got = {(one.site, one.call): one for one in newer.taken}
+    for one in (one for one in code.taken if one.off and (one.site, one.call) in got):
+        mine = got[one.site, one.call]
         other, moved, last = _differing(one.values, mine.values), _moved(mine, late), max(mine.rounds)
         if any(differs and not moves for differs, moves in zip(other, moved, strict=False)):
             return one.site
@@ -256,21 +262,14 @@ def _old(evidence: Evidence, code: wire.Trace) -> str:
 
 
 def _moved(one: wire.Taken, late: wire.Trace) -> list[bool]:
-    """Of each number of a place, whether it is another one where parameters move later."""
-    others = next((other.values for other in late.taken if other.site == one.site), ())
+    """Of each number of a call, whether it is another one where parameters move later."""
+    calls = (other for other in late.taken if (other.site, other.call) == (one.site, one.call))
+    others = next((other.values for other in calls), ())
     return [a != b for a, b in zip(one.values, others, strict=False)]
 
 
 def _differing(want: tuple[float, ...], have: tuple[float, ...]) -> list[bool]:
-    """Of each number that two runs take at a place, whether it is another by more than rounding."""
-    beside = _beside(want)
-    return [not _is_same(number, other, beside) for number, other in zip(want, have, strict=False)]
-
-
-def _beside(numbers: tuple[float, ...]) -> float:
-    """By how much numbers of a place may differ beside the largest of them."""
-    return _BESIDE * max(map(abs, filter(math.isfinite, numbers)), default=0.0)
-
-
-def _is_same(number: float, other: float, beside: float) -> bool:
-    return not math.isfinite(number) or math.isclose(number, other, rel_tol=_SAME, abs_tol=beside)
+    """Of each number that two runs take at a call, whether it is another by more than rounding."""
+    known = _BESIDE * max(map(abs, filter(math.isfinite, want)), default=0.0)
+    pairs = zip(want, have, strict=False)
+    return [math.isfinite(a) and not math.isclose(a, b, rel_tol=_SAME, abs_tol=known) for a, b in pairs]
