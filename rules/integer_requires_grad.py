@@ -14,13 +14,15 @@ Safe: the values are the same, and there is no other way to read them that has a
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TypeGuard
 
+from autofix.probe.wire import Stack
 from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
-from autofix.syntax import calls
+from autofix.syntax import calls, names
 from autofix.syntax.edits import Step, append_call, ensure_import, replace, set_keyword
 
+_DEEPEST = 4
 _PARAMETER = "torch.nn.Parameter"
 
 WHY = "The same values as floating point numbers can have a gradient."
@@ -69,6 +71,17 @@ start = torch.arange(3) - 1
 opt = torch.optim.SGD([w], lr=0.1)
 for _ in range(3):
     train: (w * w - w).sum()
+! a helper makes parameters of other numbers, too
+def learned(values):
+    return torch.nn.Parameter(torch.as_tensor(values))
+
+
+w = learned(torch.ones(3, dtype=torch.float64) / 3)
+-v = learned(torch.arange(3))
++v = learned(torch.arange(3).float())
+opt = torch.optim.SGD([v, w], lr=0.1)
+for _ in range(3):
+    train: (w * v).square().sum()
 ! each part of a list becomes a parameter
 weights = torch.nn.ParameterList([torch.arange(3)])
 ! the flag is set on a tensor that others may hold; a cast would make another one
@@ -88,19 +101,30 @@ w = torch.arange(3, **options)
                 case ast.Call(func=ast.Attribute(value=made, attr="requires_grad_")):
                     yield self.propose(append_call(source, made, ".float()"), WHY)
                 case ast.Call() if diagnosis.failure.function == _PARAMETER:
-                    yield from self._parameter(source, node)
+                    yield from self._parameter(diagnosis.failure.stack, sources)
                 case ast.Call():
                     yield from self._typed(source, node)
                 case _:
                     raise Declined("the flag is set on a tensor that was made elsewhere")
 
-    def _parameter(self, source: Source, call: ast.Call) -> Iterator[Proposal]:
-        data = calls.argument(call, ("data", "requires_grad"), "data")
-        if calls.name_of(call) != "Parameter" or data is None:
-            raise Declined("the call does not say which parameter is made of what")
-        if isinstance(data, ast.Call) and (floats := _floats(source, data)):
-            yield self.propose(floats, WHY)
-        yield self.propose(append_call(source, data, ".float()"), WHY, later=1)
+    def _parameter(self, stack: Stack, sources: Sources) -> Iterator[Proposal]:
+        """Where the numbers come from: a helper that makes parameters of what it is given makes others, too."""
+        given: Sequence[str] = ("data", "requires_grad")
+        name = "data"
+        for _, source, call in sources.nodes(stack[:_DEEPEST]):
+            data = calls.argument(call, given, name) if isinstance(call, ast.Call) else None
+            if data is None or (name == "data" and calls.name_of(call) != "Parameter"):
+                raise Declined("the call does not say which parameter is made of what")
+            function = source.function(call)
+            given = [one.arg for one in function.args.args] if function is not None else []
+            handed = [one for one in given if one in names.reads(data)]
+            if len(handed) != 1:
+                if isinstance(data, ast.Call) and (floats := _floats(source, data)):
+                    yield self.propose(floats, WHY)
+                yield self.propose(append_call(source, data, ".float()"), WHY, later=1)
+                return
+            name = handed[0]
+        raise Declined("the numbers are handed through several functions")
 
     def _typed(self, source: Source, call: ast.Call) -> Iterator[Proposal]:
         if not any(keyword.arg == "requires_grad" for keyword in call.keywords):

@@ -20,13 +20,15 @@ from collections.abc import Iterator
 
 from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
 from autofix.syntax import calls
-from autofix.syntax.edits import append_call, ensure_import, replace, set_keyword
+from autofix.syntax.edits import Step, append_call, ensure_import, remove_keyword, replace, set_keyword
 
 WHY = {
     "mean": "Each value counts alike, and the size of the step does not depend on how many there are.",
     "sum": "Each value counts fully, as if backward had run from every one of them.",
 }
 _DEEPEST = 3
+_WEIGHTS = ("gradient", "grad_tensors", "grad_outputs")
+"""What the parameters are called that take what each value counts."""
 
 
 class NonscalarBackward(Rule):
@@ -64,6 +66,13 @@ for _ in range(3):
 -    slope = torch.autograd.grad(score, x, grad_outputs=torch.ones(5, 1), create_graph=True)[0]
 +    slope = torch.autograd.grad(score, x, grad_outputs=torch.ones_like(score), create_graph=True)[0]
     train: slope.pow(2).sum()
+! what is differentiated has no name
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(3):
+    x = torch.randn(5, 2, requires_grad=True)
+-    slope = torch.autograd.grad(net(x).tanh().sum(1), x, torch.ones(5, 1), create_graph=True)[0]
++    slope = torch.autograd.grad(net(x).tanh().sum(1).sum(), x, None, create_graph=True)[0]
+    train: slope.pow(2).sum()
 ! the loss is bound into the function that is called
 run = torch.ones(3, requires_grad=True).exp().backward
 run()
@@ -81,30 +90,46 @@ torch.autograd.backward(losses)
             if loss is None:
                 raise Declined("the loss is not an expression of this call")
             derivative = isinstance(node.func, ast.Attribute) and node.func.attr == "grad"
-            yield from self._weighted(source, node, loss)
-            for place, name in enumerate(("sum", "mean") if derivative else ("mean", "sum")):
+            given = _weights(node)
+            yield from self._weighted(source, node, loss, given)
+            unweighted = _without(source, node, given) if given is not None else []
+            for place, name in enumerate(("sum", "mean") if derivative or unweighted else ("mean", "sum")):
                 title = f"Reduce the loss by its {name}"
-                yield self.propose(append_call(source, loss, f".{name}()"), WHY[name], title=title, later=2 * place)
+                edits = [*append_call(source, loss, f".{name}()"), *unweighted]
+                yield self.propose(edits, WHY[name], title=title, later=2 * place)
             return
 
-    def _weighted(self, source: Source, node: ast.Call, loss: ast.expr) -> Iterator[Proposal]:
+    def _weighted(
+        self, source: Source, node: ast.Call, loss: ast.expr, given: ast.expr | None
+    ) -> Iterator[Proposal]:  # fmt: skip
         """Ones in the shape of the loss where a gradient of another shape was given."""
         if not isinstance(loss, (ast.Name, ast.Attribute)):
             return
         torch, imports = ensure_import(source, "torch")
         ones = f"{torch}.ones_like({source.segment(loss)})"
-        given = next((k.value for k in node.keywords if k.arg in ("gradient", "grad_outputs", "grad_tensors")), None)
         method = isinstance(node.func, ast.Attribute) and node.func.value is loss
-        if given is None and method and node.args:
-            given = node.args[0]
         title = "Count each value of the loss once"
-        if given is not None and not (isinstance(given, ast.Constant) and given.value is None):
+        if given is not None:
             yield self.propose(
                 [*imports, *replace(source, given, ones)], WHY["sum"], title=title, tier=Tier.ANSWER, later=1
             )
         elif method and not node.args:
             edits = set_keyword(source, node, "gradient", ones)
             yield self.propose([*imports, *edits], WHY["sum"], title=title, later=4)
+
+
+def _weights(call: ast.Call) -> ast.expr | None:
+    """What a call of backward or grad is given for what each value counts."""
+    own = calls.differentiation(call)
+    found = next((calls.argument(call, own, name) for name in _WEIGHTS if name in own), None)
+    return None if isinstance(found, ast.Constant) and found.value is None else found
+
+
+def _without(source: Source, call: ast.Call, weights: ast.expr) -> list[Step]:
+    """What takes the weights out of a call."""
+    if named := next((one.arg for one in call.keywords if one.value is weights), None):
+        return remove_keyword(source, call, named)
+    return replace(source, weights, "" if [*call.args, *call.keywords] == [weights] else "None")
 
 
 def _loss(call: ast.Call) -> ast.expr | None:
