@@ -337,6 +337,8 @@ with multiprocessing.get_context('fork').Pool(1) as pool:
         "for i in range(2):\n    print(i)\n\nprint('over')\n",
         ("print(i)\n", "print(i)\n    print('more')\n"),
     ),
+    "one line": ("'a text'; a = 1; b = 2\nprint(a); print(b)\n", ("print(b)", "print(b + 1)")),
+    "text of two lines": ("""c = '''\n1\n'''\n\'\'\'\n\'\'\'; print(c)\nprint(1)\n""", ("print(1)", "print(2)")),
 }
 """What has run when the latest fork waits, and an edit of it."""
 

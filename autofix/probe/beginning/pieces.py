@@ -7,8 +7,9 @@ import ast
 import io
 import os
 import tokenize
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from types import CodeType
+from typing import NamedTuple
 
 from ..program.overlay import Marker, Overlay
 from .exchange import Differs, noted
@@ -56,14 +57,41 @@ class NotedSources(Overlay):
         self.pieces.setdefault(path, []).append(piece)
 
 
+class Unchanged(NamedTuple):
+    """How many statements a module begins with that are as they were, their lines, and what they take from the future.
+
+    They are not parsed again: of a long file most are classes and functions before all that an edit changes.
+    """
+
+    statements: int = 0
+    lines: int = 0
+    flags: int = 0
+
+
+def unchanged(pieces: Iterable[Piece], first: int, most: int, flags: int) -> Unchanged:
+    """What comes before a line, and before the statement of that number."""
+    found, end, before = Unchanged(), 0, -1
+    for piece in pieces:
+        if not piece.place or (start := piece.span[0]) >= first or (number := int(piece.place[0])) > most:
+            break
+        # A statement on the line of another has no beginning of its own; nor has one behind a text, which is no piece.
+        if number == before + 1 and start > end:
+            found = Unchanged(number, start - 1, flags)
+        end, before = max(end, piece.span[1]), number
+    return found
+
+
 class Parts:
     """One file as a run has it: its statements by their place, with the marks that the run asks for."""
 
-    def __init__(self, path: str, data: bytes, marks: set[int], differs: int) -> None:
-        self._path, self._data = path, data
+    def __init__(self, path: str, data: bytes, marks: set[int], differs: int, before: Unchanged) -> None:
+        self._path, self._before = path, before
         self._first = min([differs, *marks])
-        self._tree = ast.parse(data, path)
-        self.flags = flags_of(self._tree)
+        kept = decoded(data).split("\n")[before.lines :]
+        self._text = "\n" * before.lines + "\n".join(kept)
+        self._tree = ast.parse(self._text, path)
+        self.flags = before.flags | flags_of(self._tree)
+        self._tree.body[:0] = [ast.Pass()] * before.statements
         # An entry of sys.path may lead through `..`.
         self.marker = Marker(os.path.realpath(path), marks)
         self._marks = marks
@@ -73,6 +101,8 @@ class Parts:
         if not piece.place:
             self._mark_all(self._tree.body)
             return compiled(self._tree.body, self._path, self.flags)
+        if int(piece.place[0]) < self._before.statements:
+            return piece.old
         node = self._at(piece.place)
         if piece.span[1] < self._first and span_of(node, test=piece.test) == piece.span:
             return piece.old
@@ -104,7 +134,7 @@ class Parts:
     @property
     def locals(self) -> dict[tuple[str, int], tuple[str, ...]]:
         """The local variables of each function, by its name and line."""
-        return local_names(decoded(self._data))
+        return local_names(self._text)
 
     def function(self, path: tuple[int, ...], number: int) -> ast.FunctionDef:
         """The function at a path, marked from one of its statements on; no mark may stand before that."""

@@ -11,7 +11,7 @@ from ..program.frames import Frames
 from ..program.overlay import Overlay
 from .exchange import Differs, Exchange, Living, lines, nested
 from .inside import CutFunction, places
-from .pieces import Parts, first_difference
+from .pieces import Parts, first_difference, unchanged
 
 if TYPE_CHECKING:
     from .stem import Stem
@@ -63,11 +63,10 @@ class Rest:
     def _compare(self, path: str) -> None:
         """Compare what was executed of a file with what stands there now."""
         sources, inside = self._stem.sources, self._stem.inside
-        data, old = self._overlay.read(path), sources.read_files[path]
         marks = set(self._request.marks.get(path, ()))
         parts = None
-        if old != data or marks or path == self._stem.path:
-            parts = Parts(sources.names[path], data, marks, first_difference(old, data))
+        if sources.read_files[path] != self._overlay.read(path) or marks or path == self._stem.path:
+            parts = self._parts(path, int(self._stem.place[0]))
         if parts is not None and marks:
             self.marked[path] = parts.marker.placed
         for piece in sources.pieces[path]:
@@ -77,6 +76,14 @@ class Rest:
                 self._moved[id(piece.noted)] = new
         if parts is not None and path == self._stem.path:
             self.codes = parts.rest(self._stem.place, after=inside is not None)
+
+    def _parts(self, path: str, most: int) -> Parts:
+        """The file as the run has it; `most`: the first of its statements that is asked for in any case."""
+        sources = self._stem.sources
+        data, old = self._overlay.read(path), sources.read_files[path]
+        marks, differs = set(self._request.marks.get(path, ())), first_difference(old, data)
+        before = unchanged(sources.pieces[path], min([differs, *marks]), most, self._stem.flags)
+        return Parts(sources.names[path], data, marks, differs, before)
 
     def _cut(self) -> None:
         """Cut the function in which the fork waits, as it was and as it is; what is left of it is a function, too."""
@@ -92,8 +99,9 @@ class Rest:
         began = stem.waits.function(inside.code)
         before = CutFunction(began, stem.waits.variables(began), old, inside.number, stem.flags)
         marks = set(self._request.marks.get(stem.path, ()))
-        fresh = Parts(stem.path, self._overlay.read(stem.path), marks, 0)
-        node = fresh.function(stem.waits.path(inside.code), inside.number)
+        path = stem.waits.path(inside.code)
+        fresh = self._parts(stem.path, path[0])
+        node = fresh.function(path, inside.number)
         after = CutFunction(node, fresh.locals[node.name, node.lineno], new, inside.number, fresh.flags)
         agree = after.agrees(before)
         for three in zip(nested(noted)[:agree], nested(old)[:agree], nested(new)[:agree], strict=True):
