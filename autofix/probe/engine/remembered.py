@@ -43,6 +43,10 @@ class Remembered(Generic[Fact]):
         """Know nothing of a tensor any more."""
         self._known.pop(id(tensor), None)
 
+    def clear(self) -> None:
+        """Know nothing of any tensor; in time: what replaces a table leaves it to the collector of garbage."""
+        self._known.clear()
+
     def _gone(self, key: int, reference: object) -> None:
         if (known := self._known.get(key)) is not None and known[0] is reference:
             del self._known[key]

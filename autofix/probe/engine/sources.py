@@ -143,8 +143,9 @@ class DataSources(TorchFunctionMode, Listener):
         for hook in self._hooks:
             hook.remove()
         self._give_back_parameters()
-        self._constants, self._values, self._origins = Remembered(), Remembered(), Remembered()
         self._made, self._takers = [], []
+        for table in (self._constants, self._values, self._origins):
+            table.clear()
         self._draws.clear()
         self._readers.clear()
 
