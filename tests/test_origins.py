@@ -125,6 +125,18 @@ class Twice(torch.autograd.Function):
     def backward(self, grad):
         return grad * 2
 """
+SHIFTED = """\
+class Shift(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, shift):
+        return x + shift[:, None]
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad, grad
+
+
+"""
 ONCE = """\
 class Exp(torch.autograd.Function):
     @staticmethod
@@ -200,6 +212,8 @@ GIVEN = "given = torch.autograd.grad(w.sum(), [net.weight, w], allow_unused=True
         ("recomputed_otherwise", RECOMPUTED),
         ("differentiated_once", ONCE),
         ("differentiated_once", FUSED),
+        ("gradient_misshapen", SHIFTED + "Shift.apply(torch.ones(3, 2), w).sum().backward()\n"),
+        ("", SHIFTED + "Shift.apply(torch.ones(3, 3), w).sum().backward()\nw + torch.ones(2)\n"),
         ("legacy_function", LEGACY + "Twice()(w)\n"),
         ("legacy_function", LEGACY + "Twice()(w, w)\n"),
         ("", LEGACY + "Twice.apply(w, w)\n"),

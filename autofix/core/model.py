@@ -33,6 +33,7 @@ class Cause(enum.StrEnum):
     HOOK_REFUSED = "hook_refused"
     OUT_REFUSED = "out_refused"
     GRADIENTS_MISCOUNTED = "gradients_miscounted"
+    GRADIENT_MISSHAPEN = "gradient_misshapen"
     RECOMPUTED_OTHERWISE = "recomputed_otherwise"
     DIFFERENTIATED_ONCE = "differentiated_once"
     LEGACY_FUNCTION = "legacy_function"

@@ -27,7 +27,7 @@ _WEIGHT = (
 )  # fmt: skip
 """Roles by what is told first where not all can be."""
 _MADE = ("made", "nonleaf", "rebound", "begun", "real", "imaginary")
-_ROLES = dict.fromkeys(_MADE, "made") | {"miscounted": "given", "empty": "unset"}
+_ROLES = dict.fromkeys(_MADE, "made") | {"miscounted": "given", "misshapen": "given", "empty": "unset"}
 _ROLES |= dict.fromkeys(("legacy", "static"), "defined")
 _ROLES |= dict.fromkeys(wire.NONE_GIVEN, "gave_none")
 _ITSELF = {"squared": "squared", "constant": "constant", "frozen": "off", "born": "off"}

@@ -468,7 +468,8 @@ class Origin:
     `made` is of a tensor without a graph, `nonleaf` of one that has a graph and therefore gets no gradient of its own;
     `name` is the user's expression for it, where the failing statement has one, or a word for it. `miscounted` is of a
     backward of the user's own; `node` says then how many gradients it gave, and which arguments of the forward needed
-    one: `1 of 10`.
+    one: `1 of 10`. `misshapen` is of one, too: which argument the gradient is for, and over which axes it has to be
+    summed, if that is known: `1 over 0,2`.
     `born`: a parameter that was frozen when it was made, and nobody has said that it should be.
     `real` and `imaginary`: a complex loss, without an imaginary part or with one; `squared`: a complex square in it.
     `begun`: a leaf that was written, where it was made or got its flag; no optimizer owns it.
@@ -511,7 +512,7 @@ class Site:
 
     action: str
     """leaf, update, keep, follow, grad, require, unfreeze, record, create, zeros, zero, uncleared, unwatched, detach,
-    magnitude, or stand."""
+    magnitude, sum, or stand."""
     frame: Frame
     node: str = ""
 

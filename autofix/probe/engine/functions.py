@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import inspect
+import itertools
+import weakref
 from collections.abc import Callable
+from types import CodeType
 from typing import Any
 
 import torch
 
+from . import graph
+from .quiet import quiet
+from .refused import tensors
+
+_FUNCTION: Any = torch.autograd.Function
 _KIND: Any = torch.autograd.function.BackwardCFunction
 
 
@@ -32,21 +41,129 @@ def counted(node: Any, given: tuple[Any, ...]) -> tuple[Any, ...]:
     return given
 
 
+def end(node: Any) -> tuple[tuple[CodeType, int], ...]:
+    """Where the backward of such a function returns; () where that is not written in Python."""
+    code = getattr(inspect.unwrap(node._forward_cls.backward), "__code__", None)
+    return ((code, len(code.co_code) - 2),) if code is not None else ()
+
+
+class Calls:
+    """What each call of such functions was given, and by which sum a gradient of its result is one of that."""
+
+    def __init__(self) -> None:
+        self._given: weakref.WeakKeyDictionary[Any, list[Any]] = weakref.WeakKeyDictionary()
+        apply = _FUNCTION.apply.__func__
+
+        def remembered(kind: Any, *inputs: Any, **named: Any) -> Any:
+            result = apply(kind, *inputs, **named)
+            with quiet():
+                nodes = map(graph.made_by, tensors(result))
+                if (node := next((one for one in nodes if isinstance(one, _KIND)), None)) is not None:
+                    self._given[node] = [_value(given) for given in inputs]
+            return result
+
+        _FUNCTION.apply = classmethod(remembered)
+
+    def refused(self, node: Any, gradients: tuple[Any, ...]) -> int | None:
+        """The place of the first argument whose gradient has a shape that torch cannot sum to its own."""
+        for place, (one, gradient) in enumerate(zip(self._given.get(node, ()), gradients, strict=False)):
+            if isinstance(one, torch.Tensor) and isinstance(gradient, torch.Tensor) and node.needs_input_grad[place]:
+                sizes = zip(reversed(one.shape), reversed(gradient.shape), strict=False)
+                if one.dim() > gradient.dim() or any(mine not in (1, other) for mine, other in sizes):
+                    return place
+        return None
+
+    def summed(self, node: Any, place: int, gradients: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The gradients that such a backward gave, with that of one argument summed to its shape, if that is known."""
+        axes = self.axes(node, place, gradients[place])
+        return (*gradients[:place], gradients[place].sum(axes), *gradients[place + 1 :]) if axes else gradients
+
+    def axes(self, node: Any, place: int, gradient: Any) -> tuple[int, ...]:
+        """The axes of a function's result over which a gradient of its shape is summed for an argument; () if unknown.
+
+        Each element of the result must be made of one of the argument at most: what it sends is sent to that alone.
+        """
+        given = self._given.get(node, [])
+        one = given[place] if place < len(given) else None
+        if not isinstance(one, torch.Tensor) or not isinstance(gradient, torch.Tensor) or one.shape == gradient.shape:
+            return ()
+        with quiet(), torch.random.fork_rng(devices=[]):
+            numbers = torch.arange(one.numel(), device=one.device).view(one.shape)
+            try:
+                made_of = _made_of(node._forward_cls, given, place, numbers)
+            except Exception:  # a forward of the user's, of what is no number: it may raise what it likes
+                return ()
+            if made_of.shape != gradient.shape or not torch.isin(numbers, made_of).all():
+                return ()
+            sums = itertools.combinations(range(made_of.dim()), max(0, made_of.dim() - one.dim()))
+            known = made_of >= 0
+            return next((axes for axes in sums if _spread(numbers, axes, made_of.shape).eq(made_of)[known].all()), ())
+
+
+def _value(given: Any) -> Any:
+    return given.detach() if isinstance(given, torch.Tensor) else given
+
+
+def _made_of(kind: Any, given: list[Any], place: int, numbers: torch.Tensor) -> torch.Tensor:
+    """By which of its numbers an element of an argument makes each element of a function's result; -1 where none does.
+
+    What is no number in an argument is none in what is made of it, whatever else the function does. Raises ValueError
+    where an element is made of several.
+    """
+
+    def reached(lost: torch.Tensor) -> torch.Tensor:
+        inputs = [one.clone() if isinstance(one, torch.Tensor) else one for one in given]
+        inputs[place].masked_fill_(lost, float("nan"))
+        return torch.isnan(kind.apply(*inputs))
+
+    found, known = torch.zeros((), dtype=torch.long), None
+    for bit in range(max(1, (numbers.numel() - 1).bit_length())):
+        chosen = (numbers >> bit & 1).bool()
+        those, others = reached(chosen), reached(~chosen)
+        if (those & others).any() or (known is not None and not known.equal(those | others)):
+            raise ValueError
+        found, known = found + (those.long() << bit), those | others
+    return torch.where(known, found, -1)
+
+
+def _spread(numbers: torch.Tensor, axes: tuple[int, ...], shape: torch.Size) -> torch.Tensor:
+    """Numbers of elements, each repeated along axes that are new; nothing fits where they cannot be."""
+    for axis in axes:
+        numbers = numbers.unsqueeze(axis)
+    fits = all(
+        mine == whole or axis in axes for axis, (mine, whole) in enumerate(zip(numbers.shape, shape, strict=True))
+    )
+    return numbers.expand(shape) if fits else torch.full(shape, -1, device=numbers.device)
+
+
 class Last:
     """The latest such backward of a run."""
 
     def __init__(self) -> None:
         self._node: Any = None
         self._given: tuple[Any, ...] = ()
+        self._calls = Calls()
 
     def hear(self, node: Any, given: tuple[Any, ...]) -> tuple[Any, ...]:
         """Remember it."""
         self._node, self._given = node, given
         return given
 
-    def miscounted(self) -> tuple[Any, str]:
-        """Its function, how many gradients it gave and which arguments needed one (`1 of 10`), if they are too few."""
+    @property
+    def end(self) -> tuple[tuple[CodeType, int], ...]:
+        """Where it returns."""
+        return end(self._node)
+
+    def miscounted(self) -> str:
+        """How many gradients it gave and which arguments needed one (`1 of 10`), if they are too few."""
         if self._node is None or len(self._given) >= len(self._node.needs_input_grad):
-            return None, ""
+            return ""
         needs = "".join(str(int(need)) for need in self._node.needs_input_grad)
-        return self._node._forward_cls.backward, f"{len(self._given)} of {needs}"
+        return f"{len(self._given)} of {needs}"
+
+    def misshapen(self) -> str:
+        """Which argument it gave a gradient of a shape that torch refuses, and over which axes that is to be summed."""
+        place = self._calls.refused(self._node, self._given) if self._node is not None else None
+        if place is None:
+            return ""
+        return f"{place} over {','.join(map(str, self._calls.axes(self._node, place, self._given[place])))}"

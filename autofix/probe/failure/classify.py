@@ -112,8 +112,8 @@ def _in_backward(error: BaseException, run: State, frame: FrameType) -> str:
     roots = run.taps.current.roots if run.taps.current is not None else ()
     if kind := _backward_kind(run, frame):
         return kind
-    if _miscounted(run):
-        return "gradients_miscounted"
+    if kind := _given_by_function(run):
+        return kind
     if by_recomputation(error):
         return "recomputed_otherwise"
     if any(type(node).__name__ in _ONCE for node in graph.walk(roots)):
@@ -121,17 +121,17 @@ def _in_backward(error: BaseException, run: State, frame: FrameType) -> str:
     return "reducer_refused" if by_reducer(error, roots) else ""
 
 
-def _miscounted(run: State) -> bool:
-    """Whether a backward of the user's own gave fewer gradients than its forward took arguments, and so ended all."""
-    if run.functions is None:
-        return False
-    backward, counts = run.functions.miscounted()
-    code = getattr(inspect.unwrap(backward), "__code__", None) if backward is not None else None
-    if code is None:
-        return False
-    last = len(code.co_code) - 2  # where it returns
-    run.found = (wire.Origin("miscounted", run.frames.resolve(((code, last),)), node=counts),)
-    return True
+def _given_by_function(run: State) -> str:
+    """The kind of a failure over what a backward of the user's own gave: too few gradients, or one of another shape."""
+    last = run.functions
+    for kind, name, seen in (
+        ("gradients_miscounted", "miscounted", last.miscounted() if last is not None else ""),
+        ("gradient_misshapen", "misshapen", last.misshapen() if last is not None else ""),
+    ):
+        if seen and last.end:
+            run.found = (wire.Origin(name, run.frames.resolve(last.end), node=seen),)
+            return kind
+    return ""
 
 
 def _without_gradient(error: BaseException, run: State) -> str:

@@ -17,7 +17,7 @@ from .writes import Handle
 LIMIT = 4000
 """Nodes that are sent: those nearest to the failure."""
 _WRITES = 12
-_MADE = ("made", "begun", "nonleaf", "miscounted")
+_MADE = ("made", "begun", "nonleaf", "miscounted", "misshapen")
 
 
 def drawn(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from typing import Any
 
+from .. import wire
 from ..arrays.follow import Follow
 from ..engine import functions
 from ..engine.sources import DataSources
@@ -49,6 +50,8 @@ def arm(run: State, uses: Uses, hooks: Hooks) -> None:
     if asked.twice:
         replaced.plain_attention()
     functions.listen(functions.counted)
+    if any(site.action == "sum" for site in asked.sites):
+        _sum_gradients(run)
     known = run.sourced
     sources = None
     if asked.sources:
@@ -75,6 +78,20 @@ def arm(run: State, uses: Uses, hooks: Hooks) -> None:
     heard.append(run.safe)
     run.taps.before_writes = [run.safe.spare]
     run.enter(run.safe, perform)
+
+
+def _sum_gradients(run: State) -> None:
+    """Have what backwards of the user's own give be summed to the shape of what it is for, where a reading says so."""
+    calls = functions.Calls()
+    places: dict[wire.Stack, int] = {
+        (site.frame,): int(site.node) for site in run.request.sites if site.action == "sum"
+    }
+
+    def summed(node: Any, given: tuple[Any, ...]) -> tuple[Any, ...]:
+        place = places.get(run.frames.resolve(functions.end(node)))
+        return given if place is None or place >= len(given) else calls.summed(node, place, given)
+
+    functions.listen(summed)
 
 
 def _arm_cuts(run: State) -> SwitchedOff:
