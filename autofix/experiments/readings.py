@@ -213,6 +213,9 @@ def _only(diagnosis: Diagnosis, origins: list[wire.Origin]) -> tuple[wire.Site, 
         return tuple(dict.fromkeys(wire.Site(action, o.stack[0], o.node) for o in origins if o.kind == kind))
     if diagnosis.cause is Cause.NO_GRAPH and all(o.kind == "constant" for o in origins):
         return tuple(dict.fromkeys(wire.Site("constant", o.stack[0]) for o in origins))
+    inside = [o.stack[0] for o in origins if o.kind == "inside"]
+    if inside and diagnosis.cause is Cause.NO_GRAPH:
+        return (wire.Site("inside", inside[0]),)
     if diagnosis.cause is Cause.GRADIENT_MISSHAPEN:
         return tuple(wire.Site("sum", o.stack[0], o.node.partition(" ")[0]) for o in origins if o.kind == "misshapen")
     if diagnosis.cause is Cause.HOOK_REFUSED and all(o.kind == "frozen" for o in origins):

@@ -470,6 +470,7 @@ class Origin:
     backward of the user's own; `node` says then how many gradients it gave, and which arguments of the forward needed
     one: `1 of 10`. `misshapen` is of one, too: which argument the gradient is for, and over which axes it has to be
     summed, if that is known: `1 over 0,2`.
+    `inside`: a place in a function's own forward or backward, where torch itself has gradients off.
     `born`: a parameter that was frozen when it was made, and nobody has said that it should be.
     `real` and `imaginary`: a complex loss, without an imaginary part or with one; `squared`: a complex square in it.
     `begun`: a leaf that was written, where it was made or got its flag; no optimizer owns it.
@@ -512,7 +513,7 @@ class Site:
 
     action: str
     """leaf, update, keep, follow, grad, require, unfreeze, record, create, zeros, zero, uncleared, unwatched, detach,
-    magnitude, sum, or stand."""
+    magnitude, sum, inside, or stand."""
     frame: Frame
     node: str = ""
 

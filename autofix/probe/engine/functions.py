@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import itertools
+import sys
 import weakref
 from collections.abc import Callable
-from types import CodeType
+from types import CodeType, FrameType
 from typing import Any
 
 import torch
 
+from ..program.frames import Frames, Raw, outwards
 from . import graph
 from .quiet import quiet
 from .refused import tensors
 
 _FUNCTION: Any = torch.autograd.Function
 _KIND: Any = torch.autograd.function.BackwardCFunction
+_CALLS = (_FUNCTION.apply.__func__.__code__, _KIND.apply.__code__)
+"""What calls a forward, and a backward, of the user's own; torch has switched gradients off then."""
 
 
 def listen(hear: Callable[[Any, tuple[Any, ...]], tuple[Any, ...]]) -> None:
@@ -25,9 +30,64 @@ def listen(hear: Callable[[Any, tuple[Any, ...]], tuple[Any, ...]]) -> None:
 
     def apply(node: Any, *gradients: Any) -> Any:
         given = run(node, *gradients)
-        return hear(node, given if isinstance(given, tuple) else (given,))
+        return hear(node, _listed(given))
 
     _KIND.apply = apply
+
+
+def inside(frames: Frames, frame: FrameType | None = None) -> Raw:
+    """Where the user's own forward or backward stands that runs, or ran around a frame: gradients are off in there."""
+    last: Raw = ()
+    for one in outwards(frame or sys._getframe(1)):
+        if one.f_code in _CALLS:
+            return last
+        if frames.owns(one.f_code):
+            last = ((one.f_code, one.f_lasti),)
+    return ()
+
+
+def record(is_meant: Callable[[CodeType], bool]) -> None:
+    """Have gradients on in those forwards and backwards that are meant; what they give has no graph but torch's."""
+    apply, done = _FUNCTION.apply.__func__, set[Any]()
+
+    def recorded(kind: Any, *inputs: Any, **named: Any) -> Any:
+        for method in (kind.forward, kind.backward) if kind not in done else ():
+            code = getattr(inspect.unwrap(method), "__code__", None)
+            if code is not None and is_meant(code):
+                setattr(kind, method.__name__, staticmethod(_recording(method)))
+        done.add(kind)
+        return apply(kind, *inputs, **named)
+
+    _FUNCTION.apply = classmethod(recorded)
+
+
+def _recording(method: Any) -> Any:
+    @functools.wraps(method)
+    def run(*given: Any) -> Any:
+        before = torch.is_grad_enabled()
+        _switch(on=True)
+        try:
+            result = method(*given)
+        finally:
+            _switch(on=before)
+        with quiet():
+            cut = [one.detach() if _is_result(one, given) else one for one in _listed(result)]
+        return tuple(cut) if isinstance(result, tuple) else cut[0]
+
+    return run
+
+
+def _switch(*, on: bool) -> None:
+    with torch._C.DisableTorchFunction():  # the script switches nothing
+        torch._C._set_grad_enabled(on)
+
+
+def _listed(result: Any) -> tuple[Any, ...]:
+    return result if isinstance(result, tuple) else (result,)
+
+
+def _is_result(one: Any, given: tuple[Any, ...]) -> bool:
+    return isinstance(one, torch.Tensor) and not graph.is_leaf(one) and not any(one is each for each in given)
 
 
 def counted(node: Any, given: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -41,7 +101,7 @@ def counted(node: Any, given: tuple[Any, ...]) -> tuple[Any, ...]:
     return given
 
 
-def end(node: Any) -> tuple[tuple[CodeType, int], ...]:
+def end(node: Any) -> Raw:
     """Where the backward of such a function returns; () where that is not written in Python."""
     code = getattr(inspect.unwrap(node._forward_cls.backward), "__code__", None)
     return ((code, len(code.co_code) - 2),) if code is not None else ()
@@ -150,7 +210,7 @@ class Last:
         return given
 
     @property
-    def end(self) -> tuple[tuple[CodeType, int], ...]:
+    def end(self) -> Raw:
         """Where it returns."""
         return end(self._node)
 

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from .. import wire
-from ..engine import graph
+from ..engine import functions, graph
 from ..engine.refused import can_have_gradient, is_real
 from ..engine.taps import parameters
 from ..instruments.state import State
@@ -23,6 +23,7 @@ from .absent import giver, reads_gradient
 from .carriers import held, plain
 from .given import refused_parameters
 from .missing import empty, missing
+from .origins import INSIDE
 from .refusals import by_checkpoint, by_recomputation, by_reducer, by_script
 
 _MESSAGE = 4000
@@ -249,7 +250,7 @@ def _backward_kind(run: State, frame: FrameType) -> str:
     if tensors and all(graph.is_leaf(t) and not any(t is one for one in given) for t in tensors) and given:
         lost = tensors  # a loss that was cut and then flagged has no more of a graph
     if lost:
-        run.found = _without_graph(run, lost, given)
+        run.found = _without_graph(run, lost, given, frame)
         return "no_graph"
     if run.taps.current is None and (kind := _no_number(run, tensors, values)):
         return kind
@@ -285,7 +286,9 @@ def _complex(run: State, losses: list[torch.Tensor]) -> tuple[wire.Origin, ...]:
     return tuple(dict.fromkeys((*squares, *made) if run.taps.optimizers else made))
 
 
-def _without_graph(run: State, lost: list[torch.Tensor], given: tuple[Any, ...]) -> tuple[wire.Origin, ...]:
+def _without_graph(
+    run: State, lost: list[torch.Tensor], given: tuple[Any, ...], frame: FrameType
+) -> tuple[wire.Origin, ...]:  # fmt: skip
     """Where the graph of tensors was lost, or why there never was one; `given`: by what a derivative is taken.
 
     One of gradients is a second one, and needs a graph of the first. What is frozen has no part in one by data.
@@ -296,6 +299,12 @@ def _without_graph(run: State, lost: list[torch.Tensor], given: tuple[Any, ...])
         return gradients
     owned = (tensor for optimizer in run.taps.optimizers for tensor in parameters(optimizer))
     found, plain = run.origins.of(lost), _plain(run, given or owned)
+    inside = tuple(one for one in found if one.kind == INSIDE)
+    if not found and (place := functions.inside(run.frames, frame)):  # nothing within a backward is heard
+        inside = (wire.Origin(INSIDE, run.frames.resolve(place)),)
+    if inside and any(one.requires_grad for one in given):
+        return inside
+    found = tuple(one for one in found if one.kind != INSIDE)  # a whole backward in there may reach what is trained
     by_data = bool(given) and not any(isinstance(one, torch.nn.Parameter) for one in given)
     cut = tuple(one for one in found if not (by_data and one.kind in ("frozen", "born")))
     return cut or plain or found or run.origins.numbers(lost)

@@ -12,7 +12,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from .. import wire
-from ..engine import born, caller, graph
+from ..engine import born, caller, functions, graph
 from ..engine.cuts import Cuts
 from ..engine.refused import DERIVATIVE, GRADIENT, name_of, numbers, short_name, tensors
 from ..engine.remembered import Remembered
@@ -24,6 +24,8 @@ from .gaps import Gaps, Record
 
 DISCRETE = "discrete"
 """The kind of a result that can have no graph."""
+INSIDE = "inside"
+"""The kind of what is computed where torch itself has gradients off."""
 _MOST = 8
 _WRITES = ("torch.Tensor.data.__set__", "torch.Tensor.copy_")
 _FLAG = "requires_grad.__set__"
@@ -215,7 +217,8 @@ class Origins(TorchFunctionMode, Listener):
         if not out or not any(t.requires_grad for t in given) or name.endswith("_like") or name in _SHAPED:
             return []
         if not torch.is_grad_enabled() and name not in ("detach", "data", "derivative"):
-            return [Record("no_grad", raw) for raw in self._off]
+            inside = () if self._off else functions.inside(self._frames)
+            return [Record(INSIDE, inside)] if inside else [Record("no_grad", raw) for raw in self._off]
         if name in ("detach", "data", "derivative"):
             kind = name
         elif not any(map(_is_continuous, out)):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import os
+from types import CodeType
 from typing import Any
 
 from .. import wire
@@ -52,6 +54,8 @@ def arm(run: State, uses: Uses, hooks: Hooks) -> None:
     functions.listen(functions.counted)
     if any(site.action == "sum" for site in asked.sites):
         _sum_gradients(run)
+    if inside := [site.frame for site in asked.sites if site.action == "inside"]:
+        functions.record(lambda code: any(_stands_in(frame, code) for frame in inside))
     known = run.sourced
     sources = None
     if asked.sources:
@@ -92,6 +96,11 @@ def _sum_gradients(run: State) -> None:
         return given if place is None or place >= len(given) else calls.summed(node, place, given)
 
     functions.listen(summed)
+
+
+def _stands_in(frame: wire.Frame, code: CodeType) -> bool:
+    """Whether a place is one of a function's own lines."""
+    return os.path.normpath(code.co_filename) == frame.file and any(line == frame.line for *_, line in code.co_lines())
 
 
 def _arm_cuts(run: State) -> SwitchedOff:

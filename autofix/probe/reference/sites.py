@@ -15,6 +15,7 @@ does not depend on.
 `detach`: what is computed there is a constant.
 `magnitude`: of a complex square that is made there the magnitude is taken.
 `sum`: a gradient that a function's own backward gives there is summed to the shape of what it is for (`arming`).
+`inside`: in the function's own forward or backward that it stands in, gradients are on (`arming`).
 `stand`: a leaf into which values are written there stands for the result that has them (`standing`).
 """
 
