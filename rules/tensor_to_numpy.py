@@ -1,11 +1,11 @@
 """A tensor with a graph is handed to code that keeps none.
 
 ## What it does
-Detaches the tensor where it is handed over: `x.detach().numpy()`, `np.asarray(x.detach())`. Of what a list collects it
+Detaches the tensor where it is handed over: `x.detach().numpy()`, `queue.put(x.detach())`. Of what a list collects it
 keeps numbers: `x.item()`, or `float(x)` where it may be a number of Python's already.
 
 ## Why autograd fails
-An array has no place for the graph. torch refuses rather than lose it silently.
+An array has no place for the graph, and none leads into another process. torch refuses rather than lose it silently.
 
 ## Fix safety
 Safe: what is handed over has the same values, and the graph of the tensor itself stays as it is. What the script prints
@@ -90,6 +90,48 @@ for _ in range(4):
 -    curve.append(mean)
 +    curve.append(float(mean))
 print(numpy.array(curve).mean())
+! what is sent to another process, of which the loss reads the values
+net, queue = torch.nn.Linear(2, 1), torch.multiprocessing.SimpleQueue()
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    x = torch.randn(5, 2)
+-    queue.put({"x": x, "old": net(x).sigmoid()})
++    queue.put({"x": x, "old": net(x).sigmoid().detach()})
+    sent = queue.get()
+    train: (net(sent["x"]).sigmoid() / sent["old"] * sent["x"].sum(1, keepdim=True)).mean()
+! the same through a pipe, under a name of its own
+net, (there, here) = torch.nn.Linear(2, 1), torch.multiprocessing.Pipe()
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+
+
+def send(x):
+    out = net(x)
+-    told = (x, [out.sigmoid(), out], 1)
++    told = (x, [out.sigmoid().detach(), out.detach()], 1)
+    there.send(told)
+
+
+for _ in range(4):
+    send(torch.randn(5, 2))
+    x, (old, _), n = here.recv()
+    train: (net(x).sigmoid() / old * x.sum(1, keepdim=True)).mean()
+! unsafe: what is sent is the next layer's input, and the first one would learn nothing
+first, second, queue = torch.nn.Linear(2, 3), torch.nn.Linear(3, 1), torch.multiprocessing.SimpleQueue()
+opt = torch.optim.SGD([*first.parameters(), *second.parameters()], lr=0.1)
+for _ in range(4):
+    x = torch.randn(5, 2)
+-    queue.put(first(x).tanh())
++    queue.put(first(x).tanh().detach())
+    train: (second(queue.get()) - x.sum(1, keepdim=True)).pow(2).mean()
+! what is sent is put together elsewhere
+queue, w = torch.multiprocessing.SimpleQueue(), torch.ones(3, requires_grad=True)
+
+
+def made():
+    return {"w": w.exp()}
+
+
+queue.put(made())
 ! the tensor is bound into the function that is called
 out = torch.ones(3, requires_grad=True).exp()
 export = out.numpy
@@ -109,6 +151,10 @@ print(export())
                 yield from self._converted(source, node, 4 * depth)
             if located and not isinstance(getattr(located[0][2], "func", None), ast.Attribute):
                 raise Declined("the tensor is not an expression of this call")
+        elif name == "reduce_tensor":
+            paths = [one.node for one in diagnosis.trace.origins if one.kind == "nonleaf"]
+            for _, source, node in located[:1]:
+                yield self.propose(_sent(source, node, paths), WHY)
 
     def hints(self, diagnosis: Diagnosis) -> Iterator[tuple[Frame, str]]:
         """Where a function of numpy's is given tensors, it seldom only looks at them."""
@@ -159,6 +205,38 @@ print(export())
                 plain = _may_be_number(source, kept)
                 edits = embed(source, kept, "float({})") if plain else append_call(source, kept, ".item()")
                 yield self.propose(edits, WHY, title="Keep the number", later=later + 1)
+
+
+def _sent(source: Source, node: ast.expr, paths: list[str]) -> list[Step]:
+    """The edits that detach the results at some places of what a call sends to another process."""
+    given = node.args[0] if isinstance(node, ast.Call) and len(node.args) == 1 else None
+    function = source.function(node)
+    if isinstance(given, ast.Name) and any(paths) and function is not None:
+        given = names.bound_once(function, given.id)
+    parts = [_part(given, path) for path in paths]
+    if not parts or None in parts:
+        raise Declined("what is sent is put together elsewhere")
+    return [step for one in dict.fromkeys(parts) if one is not None for step in append_call(source, one, ".detach()")]
+
+
+def _part(value: ast.expr | None, path: str) -> ast.expr | None:
+    """What stands at a place of a container, such as `['h'][0]`, as it is written; None where that is not seen."""
+    if not path:
+        return value
+    for index in [ast.literal_eval(one) for one in path[1:-1].split("][")]:
+        match value:
+            case ast.Dict(keys=keys, values=values):
+                found = [each for key, each in zip(keys, values, strict=True) if _is(key, index)]
+                value = found[-1] if found and None not in keys else None
+            case ast.List(elts=items) | ast.Tuple(elts=items) if not any(isinstance(one, ast.Starred) for one in items):
+                value = items[index] if isinstance(index, int) and index < len(items) else None
+            case _:
+                return None
+    return value
+
+
+def _is(key: ast.expr | None, index: object) -> bool:
+    return isinstance(key, ast.Constant) and key.value == index
 
 
 def _within(source: Source, several: ast.expr) -> list[Step]:

@@ -172,6 +172,8 @@ GIVEN = "given = torch.autograd.grad(w.sum(), [net.weight, w], allow_unused=True
         ("nonleaf_gradient", "h = w * 2\nh.sum().backward()\ng = h.grad\ng.sum()\n"),
         ("conversion", "(w * 2).numpy()\n"),
         ("conversion", "import copy\ncopy.deepcopy(w * 2)\n"),
+        ("conversion", "torch.multiprocessing.SimpleQueue().put([w * 2])\n"),
+        ("", "torch.multiprocessing.SimpleQueue().put([w, lambda: 0])\n"),
         ("inference_tensor", "with torch.inference_mode():\n    y = x * 1\n(y * w[:2]).sum()\n"),
         ("inference_tensor", "with torch.inference_mode():\n    y = x * 1\ny.requires_grad_()\n"),
         ("inference_tensor", "with torch.inference_mode():\n    y = x * 1\ny += 1\n"),

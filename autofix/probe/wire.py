@@ -466,7 +466,8 @@ class Origin:
     """Where a tensor was made, or lost its graph (detach, data, item, numpy, no_grad, derivative, frozen, ...).
 
     `made` is of a tensor without a graph, `nonleaf` of one that has a graph and therefore gets no gradient of its own;
-    `name` is the user's expression for it, where the failing statement has one, or a word for it. `miscounted` is of a
+    `name` is the user's expression for it, where the failing statement has one, or a word for it; of what was to be
+    sent to another process, `node` is the place in that, `['h'][0]`. `miscounted` is of a
     backward of the user's own; `node` says then how many gradients it gave, and which arguments of the forward needed
     one: `1 of 10`. `misshapen` is of one, too: which argument the gradient is for, and over which axes it has to be
     summed, if that is known: `1 over 0,2`.

@@ -17,7 +17,7 @@ from ..engine.refused import can_have_gradient, is_real
 from ..engine.taps import parameters
 from ..instruments.state import State
 from ..program.frames import frames_of
-from ..refused import as_instance
+from ..refused import as_instance, sent
 from ..refused.flagged import computed
 from .absent import giver, reads_gradient
 from .carriers import held, plain
@@ -42,6 +42,7 @@ def failure(error: BaseException, run: State) -> wire.Failure:
     refusals = run.refusals
     function = refusals.function if refusals is not None and refusals.error is chain else ""
     function = function or ("torch.nn.Parameter" if _makes_parameter(chain) else "")
+    function = function or (sent.REFUSES.__name__ if sent.refused(frames_of(chain)) else "")
     oldest, concerned = _graph_of(run) if backward is not None else (0, ())
     return wire.Failure(
         type(error).__name__, str(error)[:_MESSAGE], run.frames.resolve(raw), kind,
@@ -172,7 +173,8 @@ def _without_gradient(error: BaseException, run: State) -> str:
 def _by_torch(error: BaseException, run: State) -> str:
     """The kind of what a function of torch's refuses that is written in Python; '' for another failure.
 
-    A module, a tensor under the name of one of its parameters; a function of autograd, to be called as an instance; a
+    What sends to another process, a result with its graph;
+    a module, a tensor under the name of one of its parameters; a function of autograd, to be called as an instance; a
     parameter, whole numbers.
     """
     frames = frames_of(error)
@@ -180,6 +182,10 @@ def _by_torch(error: BaseException, run: State) -> str:
         return ""
     if _makes_parameter(error):
         return "no_graph"
+    if results := sent.refused(frames):
+        traced = results if run.tracer is not None else []
+        run.found = tuple(wire.Origin("nonleaf", run.tracer.made(one), node=path) for path, one in traced)
+        return "conversion"
     code, given = frames[-1].f_code, frames[-1].f_locals
     if code is as_instance.CALL.__code__:
         run.found = _defined(type(given["self"]), run)

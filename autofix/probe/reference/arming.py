@@ -21,7 +21,7 @@ from ..passes.evaluations import Evaluations
 from ..passes.for_a_call import ForACall
 from ..passes.handed_on import HandedOn
 from ..passes.slopes import Slopes
-from ..refused import as_instance
+from ..refused import as_instance, sent
 from ..refused.flagged import Flagged
 from ..refused.for_a_pass import ForAPass
 from ..refused.updates import Updates
@@ -155,6 +155,7 @@ def _performing(run: State, off: SwitchedOff) -> Perform:
     given = Given(perform.note, operation=operation)
     given.install()
     as_instance.perform(functools.partial(perform.note, "legacy_function"))
+    sent.perform(perform.sends)
     run.taps.listeners += filter(
         None,
         (perform.follow, perform.sites, perform.standing, perform, updates, given, memory, flagged, perform.for_a_call),

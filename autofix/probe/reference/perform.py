@@ -262,6 +262,17 @@ class Perform(Functions, Listener):
         """The call that is under way was performed as one of this kind is."""
         self._performed.setdefault(self._frames.here(), kind)
 
+    def sends(self, tensor: torch.Tensor) -> torch.Tensor:
+        """What another process is sent of a result."""
+        self.note("conversion")
+        with torch._C.DisableTorchFunction():
+            if not self._operation:
+                return _other(tensor.detach(), nudged=self._nudged)
+            with torch.enable_grad():
+                whole = tensor.view_as(tensor)
+            self._follow(whole)
+            return whole
+
     def _follow(self, changed: torch.Tensor) -> None:
         """Watch whether a later backward goes through the result of an operation."""
         if (node := graph.made_by(changed)) is not None:
