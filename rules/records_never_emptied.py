@@ -159,7 +159,9 @@ losses["first"].backward()
             if memory := next((c.path for c in here if c.path in paths and _is_sampled(c, source, sources)), ""):
                 raise Declined(f"later passes are meant to draw from {memory}, too: it is sampled at random")
             statement = blocks.after_steps(source, source.statement(node))
-            beside = [path for path in names.in_step(source, paths) if not _is_made_anew(source, node, path)]
+            beside = [
+                path for path in names.in_step(source, paths) if not any(True for _ in _given(source, node, path))
+            ]
             together = list(dict.fromkeys([*paths, *beside]))
             for chosen in [together, *([path] for path in paths if len(together) == len(paths) > 1)]:
                 why = WHY.format(paths=" and ".join(chosen))
@@ -180,11 +182,15 @@ def _is_seen(carrier: Carrier, frame: Frame, function: ast.FunctionDef | ast.Asy
 
 def _is_made_anew(source: Source, node: ast.AST, path: str) -> bool:
     """Whether the pass around a node begins with a container of its own: what it collects for itself."""
+    return any(map(_is_new, _given(source, node, path)))
+
+
+def _given(source: Source, node: ast.AST, path: str) -> Iterator[ast.expr]:
+    """What the pass around a node gives a variable."""
     around = next(blocks.loops(source, node), None) or source.function(node)
-    if around is None:
-        return False
-    bound = (one for one in names.assignments(source, path) if around.lineno < one.lineno <= (around.end_lineno or 0))
-    return any(_is_new(one.value) for one in bound)
+    for one in names.assignments(source, path):
+        if around is not None and around.lineno < one.lineno <= (around.end_lineno or 0):
+            yield from names.given_to(one, path)
 
 
 def _is_sampled(carrier: Carrier, source: Source, sources: Sources) -> bool:
