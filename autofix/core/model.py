@@ -274,7 +274,8 @@ class Reading:
     `uncleared`: a gradient that is read after it was cleared is what it was. `measured`: the difference that is taken
     at this place is a constant. `at_once`: each of several writes in turn reads what was before them. `registered`:
     parameters that a module keeps only by what it computed from them have a name in it. `for_a_pass`: what a pass
-    writes into what an optimizer owns goes to a copy, which that pass alone has.
+    writes into what an optimizer owns goes to a copy, which that pass alone has. `emptied`: lists that a loss pairs are
+    emptied together.
     """
 
     refused: Refused = Refused.UPDATE
@@ -299,6 +300,7 @@ class Reading:
     at_once: bool = False
     registered: bool = False
     for_a_pass: bool = False
+    emptied: bool = False
 
     @property
     def letter(self) -> Reading:
@@ -308,7 +310,9 @@ class Reading:
     @property
     def rewritten(self) -> bool:
         """Whether its reference runs a program that is written otherwise."""
-        return self.old_values or self.copied or self.input_kept or self.begun or self.at_once or self.registered
+        return any((
+            self.old_values, self.copied, self.input_kept, self.begun, self.at_once, self.registered, self.emptied,
+        ))  # fmt: skip
 
     def __str__(self) -> str:
         changes = (one.name for one in fields(self) if one.name != "refused" and getattr(self, one.name))

@@ -21,6 +21,7 @@ from autofix.experiments.unwritten import (
     at_once,
     begun_anew,
     copied,
+    emptied_together,
     kept_inputs,
     leaf_kept,
     old_values,
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from autofix.experiments.client import Probe
     from autofix.experiments.readings import Letters
     from autofix.probe import wire
-    from autofix.syntax.edits import Begun
+    from autofix.syntax.edits import Begun, Emptied
 
 Judged = TypeVar("Judged")
 _TOO_LATE = "the script did not come to its failure again within the time limit; raise --time-limit, or use --shorten"
@@ -110,6 +111,9 @@ class Pool:
         """Those in which each of several writes in turn reads what was before them."""
         self.registered: Mapping[Path, bytes] = {}
         """Those in which parameters have a name of their own that a module kept by what it computed from them."""
+        self.emptied: Emptied | None = None
+        """What each pass could empty with a list that is filled in step with it."""
+        self._emptied: Mapping[Path, bytes] = {}
         self.leaf_written: wire.Stack = ()
         """Where a leaf was to be written, if torch refused that."""
         self.begun: Begun | None = None
@@ -131,6 +135,7 @@ class Pool:
         self.copied = copied(self.target, diagnosis.trace) or leaf_kept(self.target, self.leaf_written)
         self.at_once = at_once(self.target, diagnosis.trace)
         self.registered = with_registered(self.target, diagnosis.trace)
+        self.emptied, self._emptied = emptied_together(self.target, diagnosis.trace, diagnosis.failure.stack)
         self.kept_inputs = kept_inputs(self.target, diagnosis.trace, diagnosis.failure.stack)
         self.begun, self._begun = begun_anew(self.target, diagnosis.trace, diagnosis.failure.stack)
         self._runs.builder = replace(self._runs.builder, once=not diagnosis.trace.remade)
@@ -395,6 +400,8 @@ class Pool:
             return self.at_once
         if reading.registered:
             return self.registered
+        if reading.emptied:
+            return self._emptied
         kept = self.kept_inputs if reading.input_kept else self.copied
         return self.old_values if reading.old_values else kept
 

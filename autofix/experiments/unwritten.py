@@ -14,10 +14,12 @@ from autofix.syntax import calls, writes
 from autofix.syntax.apply import apply
 from autofix.syntax.edits import (
     Begun,
+    Emptied,
     Step,
     append_call,
     begun,
     embed,
+    emptied,
     in_local_name,
     out_of_place,
     registered,
@@ -170,6 +172,14 @@ def with_registered(target: Target, trace: wire.Trace) -> dict[Path, bytes]:
         with contextlib.suppress(Declined, EditConflict):
             files[found.source.path] = apply(found.source, rendered(found.steps))
     return files
+
+
+def emptied_together(target: Target, trace: wire.Trace, failed: wire.Stack) -> tuple[Emptied | None, dict[Path, bytes]]:
+    """Lists that each pass could empty with the one that it fills in step, and the files in which it does."""
+    if (found := emptied(trace.crossings, failed, Sources.of(target))) is not None:
+        with contextlib.suppress(Declined, EditConflict):
+            return found, {one.path: apply(one, rendered(steps)) for one, steps in found.steps.items()}
+    return None, {}
 
 
 def begun_anew(target: Target, trace: wire.Trace, failed: wire.Stack) -> tuple[Begun | None, dict[Path, bytes]]:

@@ -202,13 +202,13 @@ def fills(source: Source, path: str) -> Iterator[tuple[ast.expr | ast.stmt, ast.
     """What puts a value into the container written `path`, with the value: a call like `append`, an item set."""
     for node in source.mentioning(path):
         if isinstance(node, (ast.expr, ast.stmt)):
-            yield from ((node, item) for holder, item in _fill(node) if ast.unparse(holder) == path)
+            yield from ((node, item) for holder, item in filled(node) if ast.unparse(holder) == path)
 
 
 def kept(statement: ast.stmt, name: str) -> Iterator[ast.AST]:
     """What keeps the variable `name` for later within a statement: a container that takes it, an attribute."""
     for node in ast.walk(statement):
-        held = [item for _, item in _fill(node)]
+        held = [item for _, item in filled(node)]
         match node:
             case ast.Assign(targets=[ast.Attribute()], value=item):
                 held.append(item)
@@ -216,7 +216,8 @@ def kept(statement: ast.stmt, name: str) -> Iterator[ast.AST]:
             yield node
 
 
-def _fill(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
+def filled(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """The container that a call like `append`, or an item set, puts a value into, with the value."""
     match node:
         case ast.Call(func=ast.Attribute(value=holder, attr=name), args=[*_, item]) if name in STORES:
             yield holder, item

@@ -69,11 +69,12 @@ def with_answers_first(fixes: Sequence[Fix], question: Question) -> tuple[tuple[
 def _key(fix: Fix, bytes_of_equals: float = math.inf) -> Key:
     """`bytes_of_equals`: the peak memory from which on this one is costly beside those that are alike in all else."""
     verdict = fix.verdict
-    # Where each step uses its own loss alone, a target is a constant, an input stays, a pass begins with its start or
-    # a name keeps its value, gradients change as they were hardly meant.
+    # Where each step uses its own loss alone, a target is a constant, an input stays, a pass begins with its start,
+    # a name keeps its value or records are emptied together, gradients change as they were hardly meant.
     reading = verdict.reading
     usual = reading is not None and any((
         reading.separated, reading.targets, reading.input_kept, reading.begun, reading.copied, reading.at_once,
+        reading.emptied,
     ))  # fmt: skip
     # What departs from all that the code may mean stands behind what equals a meaning that it hardly has.
     departs = verdict.effect is Effect.UNKNOWN and bool(verdict.changes)

@@ -6,7 +6,6 @@ for a call, a name for its result and a `with` around its statement are one list
 
 from autofix.core.edit import Declined
 from autofix.syntax.edits.at_once import at_once
-from autofix.syntax.edits.begun import Begun, begun
 from autofix.syntax.edits.calls import functional_call, remove_keyword, set_keyword
 from autofix.syntax.edits.elsewhere import User, computed_in
 from autofix.syntax.edits.expressions import (
@@ -26,6 +25,8 @@ from autofix.syntax.edits.lasting import Lasting, lasting
 from autofix.syntax.edits.local_name import in_local_name, is_empty
 from autofix.syntax.edits.out_of_place import clone_before, not_inplace, out_of_place, value_after
 from autofix.syntax.edits.own_copy import own_copy
+from autofix.syntax.edits.passes.begun import Begun, begun
+from autofix.syntax.edits.passes.emptied import Emptied, emptied
 from autofix.syntax.edits.registered import Registered, registered
 from autofix.syntax.edits.second_name import second_links, second_name, written_name
 from autofix.syntax.edits.statements import (

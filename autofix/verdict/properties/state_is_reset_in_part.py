@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from autofix.core.model import Finding
 from autofix.probe import wire
-from autofix.syntax.edits.resets import left_as_it_is
+from autofix.syntax.edits.passes.resets import left_as_it_is
 from autofix.syntax.sources import Sources
 from autofix.verdict.evidence import Evidence
 from autofix.verdict.property import Example, Property

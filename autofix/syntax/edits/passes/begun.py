@@ -11,8 +11,8 @@ from operator import itemgetter
 
 from autofix.probe.wire import Carrier, Crossing, Frame
 from autofix.syntax import blocks, calls, names
-from autofix.syntax.edits.begun_elsewhere import begun_elsewhere
-from autofix.syntax.edits.resets import left_as_it_is
+from autofix.syntax.edits.passes.begun_elsewhere import begun_elsewhere
+from autofix.syntax.edits.passes.resets import left_as_it_is
 from autofix.syntax.edits.statements import insert_after, insert_before
 from autofix.syntax.edits.steps import Step
 from autofix.syntax.source import Source
