@@ -2,7 +2,8 @@
 
 ## What it does
 Adds `retain_graph=True` to the earlier backward, in whatever spelling it has: `loss.backward()`,
-`torch.autograd.backward(...)`, `torch.autograd.grad(...)`, a scaled loss, a helper that passes the flag on.
+`torch.autograd.backward(...)`, `torch.autograd.grad(...)`, a scaled loss, a helper that passes the flag on. Where one
+of several optimizers steps behind it, the backward may also be meant to reach its parameters alone: `inputs=...`.
 
 ## Why autograd fails
 A backward releases the tensors that its graph saved as soon as it has used them. Two losses that share a part of the
@@ -16,17 +17,19 @@ into the next: it then grows without bound, which the run shows.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from autofix.probe.wire import Stack
-from autofix.search import keeping
-from autofix.search.rule import Cause, Diagnosis, Example, Proposal, Rule, Sources, Tier
+from autofix.search import keeping, owning
+from autofix.search.rule import Cause, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
 from autofix.syntax import calls, vocabulary
-from autofix.syntax.edits import set_keyword
+from autofix.syntax.edits import Step, set_keyword
 
 CREATE = (
     "The derivative gets a graph of its own, so that a loss can be trained through it, and keeps the one it came from."
 )
+OWN = "The earlier backward keeps the graph, and leaves no gradient but in what its own optimizer steps."
 WHY = "The earlier backward keeps the graph, so that the later one finds the shared part as the forward left it."
 
 
@@ -61,6 +64,19 @@ h = torch.sigmoid(w)
 options = {"retain_graph": False}
 h.sum().backward(**options)
 h.prod().backward()
+! a multiplier rises with what the other loss is to make small
+net, scale = torch.nn.Linear(3, 2), torch.zeros(1, requires_grad=True)
+of_net, of_scale = torch.optim.SGD(net.parameters(), lr=0.1), torch.optim.SGD([scale], lr=0.1)
+for _ in range(5):
+    h = net(torch.randn(5, 3))
+    of_net.zero_grad(), of_scale.zero_grad()
+    term = scale.exp() * (h.square().mean() - 0.1)
+-    (-term).backward()
++    (-term).backward(retain_graph=True, inputs=[p for group in of_scale.param_groups for p in group["params"]])
+    of_scale.step()
+    loss = (h[:, 0] - 1).square().mean() + term
+    loss.backward()
+    of_net.step()
 ! the flag is given by position
 h = torch.sigmoid(w)
 run = h.sum().backward
@@ -72,13 +88,22 @@ run(None)
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """One proposal for each earlier backward that freed a part, and one for the caller of a helper."""
         for stack in dict.fromkeys(saved.freed_by for saved in diagnosis.trace.saved if saved.freed_by):
-            yield from self._keep(stack, sources)
+            yield from self._keep(stack, sources, several=len(diagnosis.trace.counts) > 1)
 
-    def _keep(self, stack: Stack, sources: Sources) -> Iterator[Proposal]:
+    def _keep(self, stack: Stack, sources: Sources, *, several: bool) -> Iterator[Proposal]:
         for depth, (source, node) in enumerate(keeping.freeing(stack, sources)):
             passed_on = depth == 0 and keeping.passes_on(node)
-            yield self.propose(set_keyword(source, node, keeping.FLAG, "True"), WHY, later=passed_on)
+            keep = set_keyword(source, node, keeping.FLAG, "True")
+            yield self.propose(keep, WHY, later=passed_on)
+            if several and (only := _reaching_only(source, node)):
+                yield self.propose([*keep, *only], OWN, title="Keep the graph, and train what steps next alone")
             derivative = calls.differentiation(node) is vocabulary.GRAD
             if depth == 0 and derivative and calls.keyword(node, "create_graph") is None:
                 edits = set_keyword(source, node, "create_graph", "True")
                 yield self.propose(edits, CREATE, title="Give the derivative a graph", tier=Tier.CREATE)
+
+
+def _reaching_only(source: Source, node: ast.Call) -> list[Step]:
+    """`inputs=` with what the optimizer owns that steps next."""
+    optimizer = owning.stepped_next(source, source.statement(node))
+    return owning.reaching_only(source, node, [optimizer]) if optimizer is not None else []

@@ -26,7 +26,7 @@ from autofix.diagnosis.scenes import Turn
 from autofix.probe.wire import Stack
 from autofix.search import owning
 from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Sources, Tier
-from autofix.syntax import blocks, calls, names, vocabulary
+from autofix.syntax import blocks, calls, names
 from autofix.syntax.edits import Step, delete, insert_after, move_after
 
 WHY = "Each loss goes backward while the parameters are those it was computed with, and reaches only its optimizer's."
@@ -207,10 +207,7 @@ train(out.pow(2).mean())
         if not turns:
             return []
         turn, block = turns[0], turns[0].block
-        call = turn.source.statement(turn.call)
-        behind = blocks.after(blocks.block_of(turn.source, call), call)
-        following = next((one for one in behind if not vocabulary.prepares(calls.method(one))), None)
-        optimizer = owning.stepped(following) if following is not None else None
+        optimizer = owning.stepped_next(turn.source, turn.source.statement(turn.call))
         if optimizer is None or not (keyword := owning.reaching_only(turn.source, turn.call, [optimizer])):
             return []
         others = {one.step: _stepped(one.step) for one in turns if one.block is block}

@@ -23,6 +23,7 @@ from laws import (
     reductions,
     slopes,
     sums,
+    taken_back,
     teachers,
     terms,
     values,
@@ -54,6 +55,7 @@ PROGRAMS = [
                 phases,
                 reductions,
                 slopes,
+                taken_back,
                 teachers,
                 terms,
             )

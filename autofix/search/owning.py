@@ -28,6 +28,13 @@ def stepped(statement: ast.AST) -> ast.expr | None:
     return None
 
 
+def stepped_next(source: Source, statement: ast.stmt) -> ast.expr | None:
+    """The optimizer stepped behind a statement in its block, where between is only what prepares a step."""
+    behind = blocks.after(blocks.block_of(source, statement), statement)
+    following = next((one for one in behind if not vocabulary.prepares(calls.method(one))), None)
+    return stepped(following) if following is not None else None
+
+
 def stepped_later(source: Source, statement: ast.stmt) -> list[ast.expr]:
     """The optimizers stepped after a statement of its function, in this pass or behind its loop, in this order."""
     holders = blocks.holders(source, statement)

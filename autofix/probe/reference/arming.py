@@ -15,6 +15,7 @@ from ..instruments.aims import Aims
 from ..instruments.hooks import Hooks
 from ..instruments.outputs import Outputs
 from ..instruments.state import State
+from ..instruments.taken_back import TakenBack
 from ..instruments.uses import Uses
 from ..passes.carried import Carried
 from ..passes.evaluations import Evaluations
@@ -130,6 +131,7 @@ def _arm_cuts(run: State) -> SwitchedOff:
         heard.append(Separate(run.taps, is_apart))
     if asked.outputs:
         heard.append(Outputs(run.frames, run.taps, run.witness, asked.shifted, asked.shifts))
+        heard.append(TakenBack(run.frames, run.taps))
     return off
 
 

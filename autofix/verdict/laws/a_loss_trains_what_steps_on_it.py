@@ -2,7 +2,7 @@
 
 ## What it says
 
-The code as written breaks it in three cases, and only these:
+The code as written breaks it in four cases, and only these:
 
 - A loss of one network is affine in what another network gives, and that other network has a loss of its own that is
   not. The first has no minimum there, so it is no loss of the other network: an actor's use of a critic's value. It is
@@ -11,6 +11,9 @@ The code as written breaks it in three cases, and only these:
   have gone into what it gives: of a critic through which an encoder or a generator learns, nothing is said.
 - A step uses what another loss left behind, and that loss and the optimizer's own pull what another network gives
   apart, everywhere in it and wherever it is moved: a generator that descends the loss of its critic, too.
+- A step uses what another loss left behind, and all of that comes by terms which its own loss has with the other sign:
+  the loss of a multiplier rises with the constraint that the loss of the network is to keep. Both losses are linear in
+  these terms and use each of them once: the one only takes back what the other asks for, whatever the values are.
 - A loss uses by how much something has changed from before another optimizer's step to after it, and both sides have a
   graph: a teacher's loss is weighed by what its labels were worth to a student. Where parameters rest, both sides are
   the same in each pass, and nothing is left for that optimizer: what it is sent else is the work of its own step. The
@@ -61,6 +64,12 @@ class ALossTrainsWhatStepsOnIt(Law):
             sentence = (
                 f"a step also uses the gradient that the loss of {at(opposed.first)} left, which pulls what "
                 f"{runs.letter.owner(opposed.optimizer)} gives the other way than its own loss of {at(opposed.second)}"
+            )
+            found.append(KEPT if reading.separated else Ruling(Word.BROKEN, sentence))
+        elif taken := _taken_back(runs):
+            sentence = (
+                f"a step takes back what its own loss asks for: the loss of {at(taken)}, on which another optimizer "
+                "steps, has the same term with the other sign, and leaves its gradient"
             )
             found.append(KEPT if reading.separated else Ruling(Word.BROKEN, sentence))
         if measured := _measured(runs):
@@ -155,6 +164,16 @@ def _opposed(runs: Runs) -> wire.Opposed | None:
         and not any(_against(run, one) for run in (runs.outputs, *runs.shifted(one.optimizer)))
     ]
     return found[0] if {one.first for one in found} == left.keys() else None
+
+
+def _taken_back(runs: Runs) -> wire.Stack:
+    """The loss whose gradient is left by a term that the step's own loss has with the other sign; () if others are."""
+    left = runs.letter.seen("cross-talk")
+    if not left or comparable(runs.outputs):
+        return ()
+    taken = [(fact.stack, runs.letter.parameters(int(fact.subject))) for fact in runs.outputs.seen("taken-back")]
+    explained = all(any(one.stack == stack and one.subject in names for stack, names in taken) for one in left)
+    return left[0].stack if explained else ()
 
 
 def _against(run: wire.Trace, one: wire.Opposed) -> bool:
