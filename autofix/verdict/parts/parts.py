@@ -22,7 +22,7 @@ from autofix.verdict.parts.laid_out import laid_out
 from autofix.verdict.parts.moved import Move, moves
 from autofix.verdict.parts.options import options
 from autofix.verdict.parts.pieces import pieces, spliced
-from autofix.verdict.parts.repeated import follows, formed, leaves_function, named, renamed, shape, takes_over
+from autofix.verdict.parts.repeated import becomes_static, follows, leaves_function, named, renamed, shape, takes_over
 from autofix.verdict.parts.statements import Item, flat, left_out, statements
 from autofix.verdict.parts.texts import Texts, changed, parsed, passed_over, shifted, side_by_side
 
@@ -112,9 +112,11 @@ def _of_file(path: Path, old: bytes, new: bytes, options: Collection[str]) -> It
     rid = [node for item in gone for node in ast.walk(item.shown)]
     moved = {ast.dump(node) for node in rid if isinstance(node, ast.expr)}.union(*map(fills, rid))
     called = renamed((item.node for item in gone), (item.node for item in fresh), *trees)
-    for mine, other in _telling(_paired(gone, fresh, before, after, place), fresh, last):
+    for mine, other in _paired(gone, fresh, before, after, place):
         was, now = mine.shown if mine else None, other.shown if other else None
         form = shape(now, now) if now else ""
+        told = named(was, now, (item.node for item in fresh), last)
+        held = _held_alike(told, other, after) if told and other else b""
         words, line = _words(mine, other, before, after), mine.start + 1 if mine else 0
         # What came back where a cut stands now would fail before it as it did: the graph is still there.
         cuts = [one for one in fresh if mine and not other and _cut_for(mine, one, stretches)]
@@ -130,6 +132,7 @@ def _of_file(path: Path, old: bytes, new: bytes, options: Collection[str]) -> It
             or follows(called, was, now)
             or takes_over(was, now, moved)
             or leaves_function(was, now, last)
+            or becomes_static(was, now, last)
             or (mine and not other and _idle(mine.node, changed(after, lines), back + 1))
         )
         if not idle and without is None:
@@ -143,8 +146,6 @@ def _of_file(path: Path, old: bytes, new: bytes, options: Collection[str]) -> It
             rest = _removed(mine, before) if needs or not other else None
             change = shape(was, now) if was and now else ""
             put = b"".join(before[mine.start : mine.stop]) if mine else b""
-            told = named(was, now, (item.node for item in fresh), last)
-            held = _held_alike(told, other, after) if told and other else b""
             adds = frozenset(names.binds(now) if now and not mine else ())
             reads = frozenset(names.reads(now) if now else ())
             yield Part(path, line, words, graph_only, without, rest, change, form, put, held, adds, reads, again)
@@ -157,19 +158,9 @@ def _of_file(path: Path, old: bytes, new: bytes, options: Collection[str]) -> It
                 shorter = spliced(new, node, text)
                 if _tree(shorter) not in (None, _tree(new)):
                     said = f"the condition of {words}" if isinstance(node, ast.IfExp) else words
-                    yield Part(path, line, said, same, shorter, change=change, form=form, put=text)
+                    yield Part(path, line, said, same, shorter, change=change, form=form, put=text, held=held)
     for move in moves(ours, theirs, {id(one) for item in (*gone, *fresh) for one in _whole(item)}):
         yield from (*_undone(move, path, before, after), *_always(move, path, (ours, theirs), before, after))
-
-
-def _telling(
-    pairs: Iterable[tuple[Item | None, Item | None]], fresh: Iterable[Item], tree: ast.Module
-) -> Iterator[tuple[Item | None, Item | None]]:
-    """The pairs of statements but for those that only read in another form what they read before."""
-    made = [item.node for item in fresh]
-    for mine, other in pairs:
-        if not (mine and other and formed(mine.shown, other.shown, made, tree)):
-            yield mine, other
 
 
 def _unrecorded(

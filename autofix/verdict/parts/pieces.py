@@ -17,7 +17,8 @@ from autofix.verdict.parts.filled import fills
 from autofix.verdict.parts.options import old_side
 from autofix.verdict.parts.repeated import shape
 
-_PLACES = {"to", "cpu", "cuda", "numpy", "new", "new_empty", "empty_like", "resize_as_", "backward", "step"}
+_PLACES = {"to", "cpu", "cuda", "numpy", "array", "asarray", "new", "new_empty", "empty_like", "resize_as_"}
+_PLACES |= {"backward", "step"}
 """Where a tensor is and in which memory, which is the same here and not elsewhere; and what has no result."""
 _SPREAD = {"expand", "expand_as", "broadcast_to", "contiguous", "type_as"}
 """What does to values in words what most operations do to them by themselves: where it is not needed, it never is."""

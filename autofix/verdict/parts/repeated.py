@@ -66,10 +66,14 @@ def follows(names: Mapping[str, str], old: ast.stmt | None, new: ast.stmt | None
 
 
 _SAME = (
-    "(lambda a, b: a is b or isinstance(a, list | tuple) and len(a) == len(b) and "
-    "all(map(lambda x, y: x is y, a, b)))({name}, {value})"
+    "(lambda same, *both: same(same, *both))(lambda same, a, b: a is b or "
+    "(isinstance(a, list | tuple) and len(a) == len(b) and all(same(same, *pair) for pair in zip(a, b))) or "
+    "(hasattr(a, 'data_ptr') and a.numel() == b.numel() > 0 and a.data_ptr() == b.data_ptr()), {name}, {value})"
 )
-"""Holds two values to be the same object, or rows of the same objects. What can be read once only has no length."""
+"""Holds two values to be one object or memory, which what is written in between changes for both, or rows of these.
+
+What can be read once only has no length.
+"""
 _PUT = "(lambda a, b: a.shape == b.shape and a.dtype == b.dtype)({name}, {value})"
 """Holds what was just put into a place to be there as it was."""
 
@@ -78,7 +82,8 @@ def named(old: ast.stmt | None, new: ast.stmt | None, fresh: Iterable[ast.stmt],
     """What has to hold where a statement only reads by a name what it read or computed itself before; '' of any other.
 
     `fresh` are the statements that only the new text has, which is `tree`. The name is bound once, in one function, to
-    what the statement computed; or the statement just before put it into the place that was read.
+    what the statement computed, or to another form of what it read; what a form is for shows in the runs of the whole
+    edit. Or the statement just before put it into the place that was read.
     """
     if old is None or new is None:
         return ""
@@ -87,7 +92,9 @@ def named(old: ast.stmt | None, new: ast.stmt | None, fresh: Iterable[ast.stmt],
     before = _before(tree, new)
 
     def reads(name: str, value: ast.expr) -> bool:
-        return exact(_Named(name, value).visit(copy.deepcopy(new))) == exact(old)
+        told = _Named(name, value).visit(copy.deepcopy(new))
+        in_another_form = reforms(value) and formless(told) == formless(old) != formless(new)
+        return exact(told) == exact(old) or in_another_form
 
     for one in fresh:
         match one:
@@ -99,24 +106,6 @@ def named(old: ast.stmt | None, new: ast.stmt | None, fresh: Iterable[ast.stmt],
             if reads(name, ast.Subscript(place.value, place.slice, ast.Load())):
                 return _PUT.format(name=name, value=ast.unparse(place))
     return ""
-
-
-def formed(old: ast.stmt, new: ast.stmt, fresh: Iterable[ast.stmt], tree: ast.AST) -> bool:
-    """Whether a statement only reads in another form, by a new name, what it read before.
-
-    The name is bound once, in its function, to that; what a form is for shows in the runs of the whole edit.
-    """
-    scope = _scope(tree, new)
-    bound = _bound(scope)
-    for one in fresh:
-        match one:
-            case ast.Assign([ast.Name(name)], value) if (
-                reforms(value) and bound[name] == 1 and _scope(tree, one) is scope
-            ):
-                named = _Named(name, value).visit(copy.deepcopy(new))
-                if formless(named) == formless(old) != formless(new):
-                    return True
-    return False
 
 
 def _before(tree: ast.AST, statement: ast.stmt) -> ast.stmt | None:
@@ -180,4 +169,21 @@ def leaves_function(old: ast.stmt | None, new: ast.stmt | None, tree: ast.AST) -
             alike = (old.keywords, old.decorator_list, new.keywords, new.decorator_list) == ([], [], [], [])
             applied = (path_of(one) == f"{name}.apply" for one in nodes if isinstance(one, ast.Attribute))
             return name_of(base) == "Function" and known and alike and not any(applied)
+    return False
+
+
+def becomes_static(old: ast.stmt | None, new: ast.stmt | None, tree: ast.AST) -> bool:
+    """Whether a function only becomes static, in a class of which nothing in the new `tree` may make an object.
+
+    Each name of the class then stands for what is asked of the class itself, as in `Bound.apply`.
+    """
+    match old, new:
+        case ast.FunctionDef(name), ast.FunctionDef(other, decorator_list=[ast.Name("staticmethod")]) if name == other:
+            plain = copy.copy(new)
+            plain.decorator_list = []
+            classes = (node for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
+            owner = next((one.name for one in classes if new.lineno in [inner.lineno for inner in one.body]), "")
+            asked = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+            named = [node for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id == owner]
+            return bool(named) and ast.dump(plain) == ast.dump(old) and asked.issuperset(map(id, named))
     return False

@@ -13,10 +13,10 @@ it read, are no parts. A statement is brought back with what it needs, a write t
 off, and a write that a cut took the place of (`h = h.detach()` for `h[done] = 0`) behind that cut. An argument that a
 call lost is given to it again; a new `where` is tried with either side alone, unless it fills in by the mask and with
 the value that an assignment did. That a class stops being a function of autograd, which nothing takes it for any more,
-is no part. A call whose result nothing reads any more need not give it a name. What changes a statement in the same way
-as a part that is needed changes another, with other variables, is one with it; so is a new statement of the form of a
-needed one that shows where that one is left out, as `a.zero_grad()` beside `b.zero_grad()` where both optimizers have
-some of the parameters.
+is no part, nor that a function becomes static in a class without objects. A call whose result nothing reads any more
+need not give it a name. What changes a statement in the same way as a part that is needed changes another, with other
+variables, is one with it; so is a new statement of the form of a needed one that shows where that one is left out, as
+`a.zero_grad()` beside `b.zero_grad()` where both optimizers have some of the parameters.
 
 What moves (behind other statements, into a block, out of one) is put back. It is not needed where that does as well,
 and where the runs do not show what the moved statement does, or one that it passed: a clip that does not bind, a
@@ -392,6 +392,52 @@ BY_COLUMN = (
     .replace("zeros_like(t).unsqueeze(1)", "zeros_like(column)")
     .replace("    rise", "    column = t.unsqueeze(1)\n    rise", 1)
 )
+WRITTEN_FIRST, BY_COLUMN_FIRST = (
+    text.replace("    rise", "    t.data[t > 9] = 0\n    rise", 1) for text in (RISES, BY_COLUMN)
+)
+SHOWN = """\
+import numpy as np
+net, shown = nn.Linear(3, 1), []
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(6):
+    out = net(torch.randn(5, 3))
+    loss = out.square().mean()
+    train: loss
+    shown.append(out.numpy())
+"""
+AS_LIST = "np.array(out.tolist())"
+LEGACY = """\
+class Bound(torch.autograd.Function):
+    def forward(ctx, x):
+        return x.clamp(min=0.1)
+
+    def backward(ctx, gradient):
+        return gradient
+
+
+class Count:
+    def __init__(self):
+        self.seen = 0
+
+    def reset(self):
+        self.seen = 0
+
+
+net, count = nn.Linear(3, 4), Count()
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for step in range(6):
+    Count.reset(count)
+    if step > 99:
+        count.reset()
+    loss = Bound()(net(torch.randn(5, 3))).mean()
+    train: loss
+"""
+APPLIED = LEGACY[: LEGACY.index("    train")]
+STATIC = (
+    APPLIED.replace("Bound()", "Bound.apply")
+    .replace("    def forward", "    @staticmethod\n    def forward")
+    .replace("    def backward", "    @staticmethod\n    def backward")
+)
 UNUSED = """\
 net, scale = nn.Linear(3, 1), torch.ones(1, requires_grad=True)
 optimizer = torch.optim.SGD([*net.parameters(), scale], lr=0.1)
@@ -466,6 +512,11 @@ class PartNotNeeded(Property):
         Example(METER, SUMS, SUMS.replace(", loss)", ", loss.clamp(max=99))").replace("total.b", "loss.b")),
         Example(UNUSED, OF_ALL, FILLED.replace("=True)", "=True, is_grads_batched=False)")),
         Example(SLOPED, RISES, BY_COLUMN.replace("(column))", "(column.clamp(max=9)))")),
+        Example(
+            SLOPED.replace(RISES, WRITTEN_FIRST), WRITTEN_FIRST, BY_COLUMN_FIRST.replace("= t.uns", "= t.clone().uns")
+        ),
+        Example(SHOWN, "out.numpy()", f"{AS_LIST}.clip(-99, 99)"),
+        Example(LEGACY, APPLIED, STATIC.replace("    def reset", "    @staticmethod\n    def reset")),
         Example(CONSTRAINED, ONCE, IN_EACH.replace("self.std.mean()", "self.std.clamp(max=99).mean()")),
         Example(FOUND, HAS, SUMMED.replace("max(len(found), 1)", "(max(len(found), 1) + (step > 99))")),
     )
@@ -511,6 +562,9 @@ class PartNotNeeded(Property):
         Example(METER, SUMS, ALONE.replace("+ value", "+ (value.detach() if torch.is_tensor(value) else value)")),
         Example(UNUSED, OF_ALL, FILLED),
         Example(SLOPED, RISES, BY_COLUMN),
+        Example(SLOPED.replace(RISES, WRITTEN_FIRST), WRITTEN_FIRST, BY_COLUMN_FIRST),
+        Example(SHOWN, "out.numpy()", AS_LIST),
+        Example(LEGACY, APPLIED, STATIC),
         Example(CONSTRAINED, ONCE, IN_EACH),
         Example(FOUND, HAS, SUMMED),
         Example(TWO, OF_CRITIC, STEPS_ALWAYS),
