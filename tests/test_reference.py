@@ -189,3 +189,23 @@ def test_what_a_mask_has_filled_in_moves_no_other_number_far(filled: float) -> N
         assert 1e-3 < moved.mean() < 0.05
     finally:
         perturb.retire()
+
+
+def test_what_no_optimizer_owns_is_moved_no_more_by_what_training_writes_into_it() -> None:
+    perturb, (online, target) = Perturb(), (torch.nn.Linear(3, 2) for _ in range(2))
+    optimizer = torch.optim.SGD(online.parameters(), lr=0.1)
+    try:
+        perturb.optimizer_grew(0, optimizer)
+        perturb.meet(target.weight)
+
+        def left_of(value: float) -> torch.Tensor:
+            torch.nn.init.constant_(target.weight, value)
+            target(torch.ones(1, 3))
+            return target.weight.detach() - value
+
+        target(torch.ones(1, 3))
+        assert left_of(0.5).abs().min() > 0  # a later start
+        perturb.step(0, optimizer)
+        assert not left_of(0.6).any()
+    finally:
+        perturb.retire()

@@ -33,7 +33,10 @@ _PIECE = 1 << 18
 
 
 class Perturb(Listener):
-    """Perturbs each parameter where it is first used, and again if the script writes it before it gets a gradient.
+    """Perturbs each parameter where it is first used, and again if the script writes it before it is trained.
+
+    That is until it gets a gradient. What no optimizer owns, such as a target network, is trained by writes: until a
+    step is made. Each such write would move it anew otherwise, and far, where rounding alone makes it another.
 
     The perturbation makes gradients visible that a zero-initialised layer would hide. It follows from what the
     parameter holds where it is used, not from how it came to hold that, nor from when an optimizer was given it. Two
@@ -313,6 +316,8 @@ class Perturb(Listener):
         return id(parameter) in self._of_optimizers or bool(gradient.count_nonzero())
 
     def step(self, index: int, optimizer: torch.optim.Optimizer) -> None:
+        if self._starting:  # what was used, and no optimizer owns, is written as a part of training from now on
+            self._settle([*self._starting.keys() & self._left.keys() - self._of_optimizers])
         if index in self._checked:
             return
         self._checked.add(index)
