@@ -140,7 +140,7 @@ class OneMemory(Listener):
         several = index if isinstance(index, tuple) else (index,)
         if not torch.is_grad_enabled() or not all(one is ... or isinstance(one, (int, slice)) for one in several):
             return
-        with torch._C.DisableTorchFunction(), contextlib.suppress(RuntimeError, IndexError, NotImplementedError):
+        with quiet(), contextlib.suppress(RuntimeError, IndexError, NotImplementedError):
             part = whole[index]
             self._assigned[part.data_ptr(), part.shape, part.stride()] = part._version + 1
 
