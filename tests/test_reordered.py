@@ -46,3 +46,19 @@ def test_what_may_get_a_gradient_is_not_left_out() -> None:
     held = wire.Held("0 1", ((1.0,), (2.0,)), (0, 0))
     written = replace(run(("a", "idle"), (1.0,), ()), courses=(held,))
     assert in_order(written, run(*edit)) == run(*edit)
+
+
+def test_what_is_written_may_be_a_buffer_instead_which_is_compared() -> None:
+    def held(name: str, *after: int) -> tuple[wire.Held, ...]:
+        return (wire.Held(name, ((1.0,), (2.0,)), after),)
+
+    code = replace(run(("a", "pull", "b"), (1.0,), (), (2.0,)), courses=held("0 1", 0, 0))
+    buffer = wire.State("pull", changed=True, last=(2.5,))
+    edit = replace(run(("a", "b"), (1.0,), (2.0,)), courses=held("pull", 0, 1), states=(buffer,))
+    told = in_order(code, edit)
+    assert (told.names, told.courses, told.steps) == (code.names, code.courses, code.steps)
+    assert told.finals == ((0.0,), (2.5,), (1.0,))
+    assert in_order(code, replace(edit, courses=())).names == edit.names
+    assert in_order(code, replace(edit, states=())).names == edit.names
+    trained = replace(run(("a", "pull", "b"), (1.0,), (0.1,), (2.0,)), courses=code.courses)
+    assert in_order(trained, edit) is edit

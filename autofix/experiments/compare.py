@@ -170,7 +170,8 @@ def same_projections(reference: wire.Trace, candidate: wire.Trace, **also: bool)
 
     What the last such write of a pass leaves is the same. One behind the last step may be more than the reference has.
     """
-    one, other = (replace(trace, courses=tuple(map(_by_pass, trace.courses))) for trace in (reference, candidate))
+    runs = reference, in_order(reference, candidate)
+    one, other = (replace(trace, courses=tuple(map(_by_pass, trace.courses))) for trace in runs)
     first, more = ({one.name for one in trace.courses if one.unused} for trace in (reference, candidate))
     names = ((name, index, place) for index, owned in enumerate(reference.names) for place, name in enumerate(owned))
     late = {name for name, index, place in names if f"{index} {place}" in more - first}
@@ -186,7 +187,7 @@ def _by_pass(course: wire.Held) -> wire.Held:
 
 def same_gradients(reference: wire.Trace, candidate: wire.Trace, tolerance: float = LIVE) -> bool:
     """Whether the optimizers of both runs make the same steps, of the same gradients."""
-    return next(_optimizers(reference, candidate, tolerance), None) is None
+    return next(_optimizers(reference, in_order(reference, candidate), tolerance), None) is None
 
 
 def same_moves(reference: wire.Trace, candidate: wire.Trace) -> bool:

@@ -16,7 +16,7 @@ def in_order(reference: wire.Trace, candidate: wire.Trace) -> wire.Trace:
     """The candidate's run with the parameters of each optimizer in the order in which the reference's has them.
 
     To a program it is all one in which order an optimizer of one group is given its parameters, and whether it is given
-    what, until the program ends, gets no gradient and is written by nothing.
+    what gets no gradient until the program ends, and is written by nothing, or held as a buffer and written there.
     """
     made = range(min(len(reference.counts), len(candidate.counts)))
     orders = {index: order for index in made if (order := _order(reference, candidate, index))}
@@ -24,11 +24,23 @@ def in_order(reference: wire.Trace, candidate: wire.Trace) -> wire.Trace:
         return candidate
     names = tuple(reference.names[index] if index in orders else owned for index, owned in enumerate(candidate.names))
     finals, wanted = _finals(candidate), _finals(reference)
+    buffers = {
+        reference.names[index][place]: f"{index} {place}"
+        for index, order in orders.items() for place, at in enumerate(order)
+        if at == _GONE and not _is_still(reference, index, place)
+    }  # fmt: skip
+    ends = {buffers[state.name]: state.last for state in candidate.states if state.name in buffers}
     for index, order in orders.items() if finals else ():  # else some optimizer owns others by now
         rest = wanted[index] if wanted else [()] * len(order)
-        finals[index] = [finals[index][at] if at != _GONE else rest[place] for place, at in enumerate(order)]
-    courses = []
+        finals[index] = [
+            finals[index][at] if at != _GONE else ends.get(f"{index} {place}", rest[place])
+            for place, at in enumerate(order)
+        ]
+    seen, courses = {one.name: one.after for one in reference.courses}, []
     for one in candidate.courses:
+        if key := buffers.get(one.name):  # a step looks at what it is given, and so sooner than the next forward does
+            courses.append(replace(one, name=key, after=seen[key][: len(one.after)] + one.after[len(seen[key]) :]))
+            continue
         owner, _, place = one.name.partition(" ")
         order = orders.get(int(owner), ()) if place and owner.isdecimal() else ()
         if not order or int(place) in order:
@@ -60,8 +72,13 @@ def _without_idle(reference: wire.Trace, candidate: wire.Trace, index: int) -> t
     wanted, got = reference.names[index], candidate.names[index]
     without = wanted if len(wanted) < len(got) else got
     more = {name for name in (*wanted, *got) if name not in without}
+    buffers = more & {one.name for one in candidate.courses} & {state.name for state in candidate.states}
     places = [
-        [place for place, name in enumerate(names) if not (name in more and _is_idle(trace, index, place))]
+        [
+            place
+            for place, name in enumerate(names)
+            if not (name in more and _is_idle(trace, index, place, written=name in buffers))
+        ]
         for trace, names in ((reference, wanted), (candidate, got))
     ]
     if len(places[0]) != len(places[1]):
@@ -70,13 +87,16 @@ def _without_idle(reference: wire.Trace, candidate: wire.Trace, index: int) -> t
     return tuple(where.get(place, _GONE) for place in range(len(wanted)))
 
 
-def _is_idle(trace: wire.Trace, index: int, place: int) -> bool:
-    """Whether what an optimizer has at a place gets no gradient at any step, and nothing writes it."""
+def _is_idle(trace: wire.Trace, index: int, place: int, *, written: bool) -> bool:
+    """Whether what an optimizer has at a place gets no gradient at any step, and nothing writes it but what may."""
     steps = trace.of(index)
-    course = next((one for one in trace.courses if one.name == f"{index} {place}"), None)
-    still = course is None or (len(course.values) == 1 and not course.unused)
     moved = (norm(values[place]) for step in steps for values in (step.gradients, step.changes) if place < len(values))
-    return bool(steps) and still and not any(moved)
+    return bool(steps) and (written or _is_still(trace, index, place)) and not any(moved)
+
+
+def _is_still(trace: wire.Trace, index: int, place: int) -> bool:
+    course = next((one for one in trace.courses if one.name == f"{index} {place}"), None)
+    return course is None or (len(course.values) == 1 and not course.unused)
 
 
 def _finals(trace: wire.Trace) -> list[Sequence[tuple[float, ...]]]:

@@ -209,7 +209,7 @@ class Builder:
             nudged=spec.intervention is Intervention.NUDGED, doubled=doubled,
             bounding=spec.intervention is Intervention.BOUNDING,
             sources=spec.intervention is Intervention.SOURCED, once=self.once,
-            ordered=spec.intervention is Intervention.ORDERED,
+            ordered=unmoved or spec.intervention is Intervention.ORDERED,
             # Where the script binds an updated leaf anew, an edit may write into it instead: neither is undone then.
             by_hand=not any(site.action == "update" for site in self.sites),
         )  # fmt: skip

@@ -21,8 +21,8 @@ class Intervention(enum.Enum):
     some round on, where a forward next uses them, not right after a step. REPEATED: nothing; it is run once more, to
     its end. WHOLE: nothing; it goes on for as long as live runs do, where others of a slow script end sooner.
     COMPARED: nothing; whether what is compared is the same is watched. UNMOVED: parameters start where the script
-    puts them. BOUNDING: what a clamp leaves of a value is a little otherwise. FARTHER: they start a trifle
-    farther than usual. STIRRED: a step also moves what it has no gradient for.
+    puts them, and draws are told apart as when ORDERED. BOUNDING: what a clamp leaves of a value is a little otherwise.
+    FARTHER: they start a trifle farther than usual. STIRRED: a step also moves what it has no gradient for.
     COMPILED: `torch.compile` compiles, and no instrument watches.
     """
 

@@ -685,7 +685,7 @@ class Trace:
     drawn_at: tuple[str, ...] = ()  # the call sites that drew random numbers
     dropped_at: tuple[str, ...] = ()  # those of dropouts, whose draws follow from what they drop
     drops: tuple[str, ...] = ()  # what the first of them dropped: its shape | how much it is
-    taken: tuple[Taken, ...] = ()  # only of frozen runs
+    taken: tuple[Taken, ...] = ()  # of runs that tell draws apart: frozen, or as ordered
     intact: bool = False  # each optimizer met its parameters as they were perturbed
     undone: int = 0  # without optimizers: the leaves that a round steps by hand, each of which steps was undone
     past: float = 0.0  # undisturbed seconds from the failure on, of a run that chose where it ended

@@ -5,11 +5,12 @@
 The code takes a number of what has no graph (`score.item()`, `if loss < best`), an array or a list (`out.numpy()`), or
 shows or saves a tensor, as an evaluation does. The edited run takes another one there, though all gradients are those
 of the code. Examples are a state that goes on from window to window in training alone, and a layer that is left out
-where gradients are off. The runs are those with every step undone. What the edit computes anew is newer there, and the
-same once parameters rest. Of such a number it is said only with gradients off, where it is still older than the latest
-step: of a cache that training alone fills anew, or that the first evaluation fills for all. Nothing is said where the
-edit draws random numbers elsewhere, nor of a place that it makes anew, nor of what torch refuses: a reference tries
-that first, and takes the numbers in it (`weights[worst] = 0`) twice.
+where gradients are off. The runs are those with every step undone; where these differ, because the edit clamps
+elsewhere or holds a buffer for a parameter, those that start where the script does. What the edit computes anew is
+newer there, and the same once parameters rest. Of such a number it is said only with gradients off, where it is still
+older than the latest step: of a cache that training alone fills anew, or that the first evaluation fills for all.
+Nothing is said where the edit draws random numbers elsewhere, nor of a place that it makes anew, nor of what torch
+refuses: a reference tries that first, and takes the numbers in it (`weights[worst] = 0`) twice.
 
 ## Why it matters
 
@@ -24,7 +25,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from autofix.core.model import Effect, Finding, Treatment
-from autofix.experiments.compare import comparable
+from autofix.experiments.compare import comparable, same_gradients
+from autofix.experiments.sketches import EXACT
 from autofix.experiments.spec import Intervention, RunSpec
 from autofix.probe import wire
 from autofix.verdict.evidence import Evidence
@@ -66,6 +68,10 @@ KEPT, CUT = "        self.h = h\n", "        self.h = h.detach()\n"
 IN_TRAINING = f"        if torch.is_grad_enabled() or self.h is None:\n    {CUT}"
 PRINTED = CARRIED.replace("total += (net(x) - 1).square().mean().item()", "print(net(x))")
 SAVED = PRINTED.replace("print(net(x))", "torch.save({'out': net(x)}, '/dev/null')")
+SLICED = CARRIED.replace(
+    "    loss = (net(torch.randn(5, 3))", "    x, ends = torch.randn(5, 3), torch.tensor([1, 4])\n"
+    "    x[ends[0] : ends[1], 0] += 1.0\n    loss = (net(x)"
+)  # fmt: skip
 SCALED = """\
 net = nn.Linear(3, 4)
 optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
@@ -147,6 +153,37 @@ for _ in range(6):
         score = (slope(torch.ones(2, 3)) - shift).square().mean()
     print(loss.item(), score.item(), size.item())
 """
+PUSHED = """\
+class Gate(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Linear(3, 4)
+        self.pull = nn.Parameter(torch.zeros(4))
+
+    def choose(self, h):
+        return (h + self.pull).topk(2).indices
+
+    def forward(self, x):
+        h = self.net(x)
+        chosen = self.choose(h)
+        if self.training:
+            self.pull += (2.5 - torch.bincount(chosen.flatten(), minlength=4)).sign()
+        return h.gather(1, chosen)
+
+
+gate = Gate()
+optimizer = torch.optim.SGD(gate.parameters(), lr=0.1)
+for _ in range(5):
+    loss = (gate(torch.randn(5, 3)) - 1).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    with torch.no_grad():
+        print(gate.eval()(torch.ones(1, 3)).sum().item())
+    gate.train()
+"""
+OWN, HELD = "self.pull = nn.Parameter(torch.zeros(4))\n", 'self.register_buffer("pull", torch.zeros(4))\n'
+CHOICE = "\n    def choose(self, h):\n        return (h + self.pull"
 ASKED, TAKEN = "        score = (slope(torch.ones(2, 3))", "        score = (given"
 WITH_GRAPH = f"        with torch.enable_grad():\n            given = slope(torch.ones(2, 3))\n{TAKEN}"
 OF_HALF = WITH_GRAPH.replace("ones(2, 3))", "ones(2, 3) / 2)")
@@ -170,6 +207,8 @@ class NumberIsAnother(Property):
         Example(PRINTED, KEPT, IN_TRAINING),
         Example(SAVED, KEPT, IN_TRAINING),
         Example(SLOPED, ASKED, OF_HALF),
+        Example(SLICED, KEPT, IN_TRAINING),
+        Example(PUSHED, f"{OWN}{CHOICE}", f"{HELD}{CHOICE} * self.training"),
         Example(SLOPED, ASKED, f"        given = torch.zeros(2, 3)\n{TAKEN}"),
     )
     silent = (
@@ -184,6 +223,8 @@ class NumberIsAnother(Property):
         Example(CARRIED.replace("no_grad", "inference_mode"), KEPT, CUT),
         Example(PRINTED, KEPT, CUT),
         Example(SAVED, KEPT, CUT),
+        Example(PUSHED, OWN, HELD),
+        Example(SLICED, KEPT, CUT),
         Example(CLOSURE, *OF_CLOSURE),
         Example(SLOPED, ASKED, WITH_GRAPH),
         Example(SLOPED, f"    with torch.no_grad():\n    {ASKED[4:]}", ASKED[4:]),
@@ -194,7 +235,11 @@ class NumberIsAnother(Property):
         reading = evidence.reading
         frozen = [one for one in evidence.compared(reading) if one.treatment is Treatment.FROZEN]
         place = next((_other(one.reference, one.candidate) for one in frozen), "")
-        if place and found.effect not in (Effect.IDENTICAL, Effect.TRUNCATED):
+        if place and found.effect is Effect.IDENTICAL and not same_gradients(frozen[0].reference, frozen[0].candidate):
+            want = evidence.of(reading, intervention=Intervention.UNMOVED)
+            have = evidence.of_edit(intervention=Intervention.UNMOVED)
+            place = _other(want, have) if same_gradients(want, have, EXACT) else place
+        elif place and found.effect not in (Effect.IDENTICAL, Effect.TRUNCATED):
             place = _old(evidence, frozen[0].reference) or _other(
                 evidence.of(reading, Treatment.STILL), evidence.of_edit(Treatment.STILL)
             )
