@@ -62,3 +62,15 @@ def test_what_is_written_may_be_a_buffer_instead_which_is_compared() -> None:
     assert in_order(code, replace(edit, states=())).names == edit.names
     trained = replace(run(("a", "pull", "b"), (1.0,), (0.1,), (2.0,)), courses=code.courses)
     assert in_order(trained, edit) is edit
+
+
+def test_by_other_names_what_starts_alike_is_the_same() -> None:
+    def starting(names: tuple[str, ...], *starts: float) -> wire.Trace:
+        held = (wire.Held(f"0 {place}", ((start,),), (0,)) for place, start in enumerate(starts))
+        return replace(run(names, *((start,) for start in starts)), courses=tuple(held))
+
+    code = starting(("net.a", "net.b"), 1.0, 2.0)
+    told = in_order(code, starting(("b", "a"), 2.0, 1.0))
+    assert (told.names, told.steps, told.courses[::-1]) == (code.names, code.steps, code.courses)
+    for other in (starting(("b", "a"), 2.0, 1.5), starting(("b", "a"), 1.0, 2.0), starting(("b", "a"), 1.0, 1.0)):
+        assert in_order(code, other) is other

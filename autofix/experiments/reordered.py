@@ -61,8 +61,19 @@ def _order(reference: wire.Trace, candidate: wire.Trace, index: int) -> tuple[in
         return ()  # of several groups each treats its parameters in its own way
     if len(wanted) != len(got):
         return _without_idle(reference, candidate, index)
-    same = set(wanted) == set(got) and len(set(wanted)) == len(wanted)
-    return tuple(map(got.index, wanted)) if same else ()
+    if set(wanted) == set(got) and len(set(wanted)) == len(wanted):
+        return tuple(map(got.index, wanted))
+    # Where an edit gives names, too: by where they start, if no two start alike.
+    mine, theirs = (_starts(trace, index) for trace in (reference, candidate))
+    same = set(mine) == set(theirs) and len(set(mine)) == len(mine) == len(wanted) and mine != theirs
+    return tuple(map(theirs.index, mine)) if same else ()
+
+
+def _starts(trace: wire.Trace, index: int) -> list[tuple[float, ...]]:
+    """What each parameter of an optimizer held before the first step, as far as that was seen."""
+    known = {one.name: one.values[0] for one in trace.courses if one.after[:1] == (0,)}
+    keys = (f"{index} {place}" for place in range(len(trace.names[index])))
+    return [known[key] for key in keys if key in known]
 
 
 def _without_idle(reference: wire.Trace, candidate: wire.Trace, index: int) -> tuple[int, ...]:
