@@ -262,9 +262,11 @@ class Builder:
         if whole or first.outcome != "stopped" or first.past < _SLOW or not asked.stop_at:
             return asked
         before = (*self.baseline.counts, *[0] * len(first.counts))
-        least = [min(count, had + STEPS) for count, had in zip(first.counts, before, strict=False)]
+        brief = spec.intervention is Intervention.BRIEF
+        least = [min(count, had + (1 if brief else STEPS)) for count, had in zip(first.counts, before, strict=False)]
         # All that the reference made until then: of a pass whose steps an edit exchanges, none is to be left out.
-        made = next((made for made in _courses(first) if all(map(operator.ge, made, least))), least)
+        ends = (_rounds(first) if brief else ()) or _courses(first)
+        made = next((made for made in ends if all(map(operator.ge, made, least))), least)
         return replace(asked, stop_at=(asked.stop_at[0], *made))
 
 

@@ -20,6 +20,7 @@ class Intervention(enum.Enum):
     are, and what the modules of one optimizer give is otherwise. LATE: while steps are undone, parameters drift, from
     some round on, where a forward next uses them, not right after a step. REPEATED: nothing; it is run once more, to
     its end. WHOLE: nothing; it goes on for as long as live runs do, where others of a slow script end sooner.
+    BRIEF: nothing; of a slow script it ends behind the first step beyond the failure.
     COMPARED: nothing; whether what is compared is the same is watched. UNMOVED: parameters start where the script
     puts them, and draws are told apart as when ORDERED. BOUNDING: what a clamp leaves of a value is a little otherwise.
     FARTHER: they start a trifle farther than usual. STIRRED: a step also moves what it has no gradient for.
@@ -37,6 +38,7 @@ class Intervention(enum.Enum):
     LATE = enum.auto()
     REPEATED = enum.auto()
     WHOLE = enum.auto()
+    BRIEF = enum.auto()
     COMPARED = enum.auto()
     UNMOVED = enum.auto()
     BOUNDING = enum.auto()
