@@ -71,10 +71,10 @@ def decided(old: ast.Module, new: ast.Module, copy: ast.If | ast.IfExp, target: 
     for node in ast.walk(new):
         if isinstance(node, ast.If) and ast.dump(node.test) == ast.dump(copy.test) and ast.dump(node) in known:
             end = node.end_lineno or node.lineno
-            written = {_written(one) for one in ast.walk(new) if node.lineno < getattr(one, "lineno", 0) < copy.lineno}
+            others = {written(one) for one in ast.walk(new) if node.lineno < getattr(one, "lineno", 0) < copy.lineno}
             near = end < copy.lineno and _functions(new, node) == _functions(new, copy)
             theirs = [[one for one in branch if binds(one) & names[0]] for branch in (node.body, node.orelse)]
-            if near and alone.isdisjoint(written) and [*map(_text, mine)] == [*map(_text, theirs)]:
+            if near and alone.isdisjoint(others) and [*map(_text, mine)] == [*map(_text, theirs)]:
                 return True
     return False
 
@@ -85,7 +85,7 @@ def _functions(tree: ast.Module, inner: ast.stmt | ast.expr) -> list[int]:
     return [one.lineno for one in found if one.lineno <= inner.lineno <= (one.end_lineno or 0)]
 
 
-def _written(node: ast.AST) -> str:
+def written(node: ast.AST) -> str:
     """The variable that a node binds, or writes in place; '' of any other node."""
     match node:
         case ast.Name(ctx=ast.Store() | ast.Del()) | ast.Attribute(ctx=ast.Store()) | ast.Subscript(ctx=ast.Store()):

@@ -10,6 +10,7 @@ from autofix.core.aligned import opcodes
 from autofix.syntax.calls import name_of
 from autofix.syntax.source import BLOCKS
 from autofix.syntax.vocabulary import draws
+from autofix.verdict.parts.branches import written
 from autofix.verdict.parts.statements import Item, flat
 
 _Key = tuple[tuple[object, ...], tuple[object, ...]]
@@ -111,8 +112,8 @@ def _passed(theirs: list[Item], moved: list[Item], place: int) -> list[Item] | N
 
 def _alone(items: list[Item], others: list[Item]) -> bool:
     """Whether it is the same before others and behind them: it records numbers, or binds names of its own."""
-    names = [node for one in others for node in ast.walk(one.node) if isinstance(node, ast.Name)]
-    named, bound = {one.id for one in names}, {one.id for one in names if isinstance(one.ctx, ast.Store)}
+    nodes = [node for one in others for node in ast.walk(one.node)]
+    named, bound = {one.id for one in nodes if isinstance(one, ast.Name)}, {*map(written, nodes)}
     return all(_stands_alone(one.node, named, bound) for one in items)
 
 

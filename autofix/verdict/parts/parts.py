@@ -111,7 +111,7 @@ def _of_file(path: Path, old: bytes, new: bytes, options: Collection[str]) -> It
     lost = _lost(ours, trees[1])
     rid = [node for item in gone for node in ast.walk(item.shown)]
     moved = {ast.dump(node) for node in rid if isinstance(node, ast.expr)}.union(*map(fills, rid))
-    called = renamed((item.node for item in gone), (item.node for item in fresh), *trees)
+    called = renamed(gone, fresh, *trees, stretches)
     for mine, other in _paired(gone, fresh, before, after, place):
         was, now = mine.shown if mine else None, other.shown if other else None
         form = shape(now, now) if now else ""

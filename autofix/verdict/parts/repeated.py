@@ -11,6 +11,8 @@ from collections.abc import Collection, Iterable, Mapping
 
 from autofix.syntax.calls import Function, name_of, path_of
 from autofix.verdict.parts.bare import exact, formless, reforms
+from autofix.verdict.parts.statements import Item
+from autofix.verdict.parts.texts import side_by_side
 
 
 def shape(old: ast.stmt, new: ast.stmt) -> str:
@@ -38,18 +40,24 @@ def shape(old: ast.stmt, new: ast.stmt) -> str:
     return "\n".join(map(ast.dump, both))
 
 
-def renamed(gone: Iterable[ast.stmt], fresh: Iterable[ast.stmt], old: ast.AST, new: ast.AST) -> Mapping[str, str]:
+def renamed(
+    gone: Iterable[Item],
+    fresh: Iterable[Item],
+    old: ast.AST,
+    new: ast.AST,
+    stretches: Collection[tuple[str, int, int, int, int]],
+) -> Mapping[str, str]:
     """The variables that the edit calls otherwise, by their old names; of the statements that each text alone has.
 
-    Both names are bound once, to the same value, and the old text does not know the new one.
+    Both names are bound once, in the same place, to the same value, and the old text does not know the new one.
     """
     before, after = _bound(old), _bound(new)
     known = {node.id for node in ast.walk(old) if isinstance(node, ast.Name)}
     found: dict[str, str] = {}
-    for pair in itertools.product(gone, fresh):
-        match pair:
-            case (ast.Assign([ast.Name(one)]) as mine, ast.Assign([ast.Name(other)]) as theirs):
-                if ast.dump(mine.value) == ast.dump(theirs.value) and other not in known:
+    for mine, theirs in itertools.product(gone, fresh):
+        match mine.node, theirs.node:
+            case ast.Assign([ast.Name(one)], was), ast.Assign([ast.Name(other)], now) if other not in known:
+                if ast.dump(was) == ast.dump(now) and side_by_side(mine, theirs, stretches):
                     found |= {one: other} if before[one] == after[other] == 1 else {}
     return found
 

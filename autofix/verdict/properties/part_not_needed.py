@@ -395,6 +395,24 @@ BY_COLUMN = (
 WRITTEN_FIRST, BY_COLUMN_FIRST = (
     text.replace("    rise", "    t.data[t > 9] = 0\n    rise", 1) for text in (RISES, BY_COLUMN)
 )
+AIMED = """\
+net, age = nn.Linear(3, 1), torch.zeros(5)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(8):
+    age += 1
+    out = net(torch.randn(5, 3))
+    goal = torch.randn(5, 1)
+    goal[age > 200] = 0
+    kept = goal.clone()
+    loss = (out - kept).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    out.abs().mean().backward()
+    optimizer.step()
+"""
+AIMS = AIMED[AIMED.index("    goal[") : AIMED.index("    out.abs")]
+AT_GOAL = AIMS.replace("loss.backward()", "loss.backward(retain_graph=True)")
+AT_FIRST = "    kept = goal.clone()\n" + AT_GOAL.replace("    kept = goal.clone()\n", "")
 SHOWN = """\
 import numpy as np
 net, shown = nn.Linear(3, 1), []
@@ -516,6 +534,8 @@ class PartNotNeeded(Property):
             SLOPED.replace(RISES, WRITTEN_FIRST), WRITTEN_FIRST, BY_COLUMN_FIRST.replace("= t.uns", "= t.clone().uns")
         ),
         Example(SHOWN, "out.numpy()", f"{AS_LIST}.clip(-99, 99)"),
+        Example(AIMED, AIMS, AT_FIRST),
+        Example(AIMED, AIMS, AT_FIRST.replace("kept", "aim")),
         Example(LEGACY, APPLIED, STATIC.replace("    def reset", "    @staticmethod\n    def reset")),
         Example(CONSTRAINED, ONCE, IN_EACH.replace("self.std.mean()", "self.std.clamp(max=99).mean()")),
         Example(FOUND, HAS, SUMMED.replace("max(len(found), 1)", "(max(len(found), 1) + (step > 99))")),
@@ -564,6 +584,11 @@ class PartNotNeeded(Property):
         Example(SLOPED, RISES, BY_COLUMN),
         Example(SLOPED.replace(RISES, WRITTEN_FIRST), WRITTEN_FIRST, BY_COLUMN_FIRST),
         Example(SHOWN, "out.numpy()", AS_LIST),
+        Example(AIMED, AIMS, AT_GOAL.replace("kept", "aim")),
+        Example(
+            AIMED.replace("goal[age > 200] = 0", "age[:] = 9"),
+            *(text.replace("goal[age > 200] = 0", "age[:] = 9") for text in (AIMS, AT_FIRST)),
+        ),
         Example(LEGACY, APPLIED, STATIC),
         Example(CONSTRAINED, ONCE, IN_EACH),
         Example(FOUND, HAS, SUMMED),
