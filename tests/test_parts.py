@@ -13,7 +13,7 @@ from autofix.core.model import Applicability, RunOutcome, Target
 from autofix.experiments.client import Probe
 from autofix.verdict.parts.laid_out import laid_out
 from autofix.verdict.parts.parts import MOST, parts
-from autofix.verdict.parts.repeated import shape
+from autofix.verdict.parts.rewritten import shape
 
 PATH = Path("train.py")
 BEFORE = """\

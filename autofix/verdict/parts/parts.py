@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import ast
-import difflib
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,18 +15,19 @@ from autofix.syntax.source import Source, SourceError
 from autofix.syntax.vocabulary import steps, writes
 from autofix.syntax.writes import is_write
 from autofix.verdict.parts.bare import bare
+from autofix.verdict.parts.brought_back import lost_by, needs_of, reached
 from autofix.verdict.parts.filled import fills
 from autofix.verdict.parts.laid_out import laid_out
 from autofix.verdict.parts.moved import Move, moves
 from autofix.verdict.parts.options import options
+from autofix.verdict.parts.paired import paired, unmatched
 from autofix.verdict.parts.pieces import pieces, spliced
-from autofix.verdict.parts.repeated import becomes_static, follows, leaves_function, named, renamed, shape, takes_over
+from autofix.verdict.parts.rewritten import named, renamed, rewrites, shape
 from autofix.verdict.parts.statements import Item, flat, left_out, statements
 from autofix.verdict.parts.texts import Texts, changed, parsed, passed_over, shifted, side_by_side
 
 MOST = 24
 """How many parts of an edit are tried; of a larger one it cannot be said what each part is for."""
-_ALIKE = 0.5
 _LONG = 60
 
 
@@ -106,13 +105,13 @@ def _of_file(path: Path, old: bytes, new: bytes, options: Collection[str]) -> It
     texts = Texts(before, after)
     place, stretches = texts.place, texts.stretches
     alike = [stretch for stretch in stretches if stretch[0] == "equal"]
-    gone = _unmatched(ours, theirs, {line for _, a, b, _, _ in alike for line in range(a, b)})
-    fresh = _unmatched(theirs, ours, {line for _, _, _, c, d in alike for line in range(c, d)})
-    lost = _lost(ours, trees[1])
+    gone = unmatched(ours, theirs, {line for _, a, b, _, _ in alike for line in range(a, b)})
+    fresh = unmatched(theirs, ours, {line for _, _, _, c, d in alike for line in range(c, d)})
+    lost = lost_by(ours, last)
     rid = [node for item in gone for node in ast.walk(item.shown)]
     moved = {ast.dump(node) for node in rid if isinstance(node, ast.expr)}.union(*map(fills, rid))
     called = renamed(gone, fresh, *trees, stretches)
-    for mine, other in _paired(gone, fresh, before, after, place):
+    for mine, other in paired(gone, fresh, before, after, place):
         was, now = mine.shown if mine else None, other.shown if other else None
         form = shape(now, now) if now else ""
         told = named(was, now, (item.node for item in fresh), last)
@@ -120,19 +119,16 @@ def _of_file(path: Path, old: bytes, new: bytes, options: Collection[str]) -> It
         words, line = _words(mine, other, before, after), mine.start + 1 if mine else 0
         # What came back where a cut stands now would fail before it as it did: the graph is still there.
         cuts = [one for one in fresh if mine and not other and _cut_for(mine, one, stretches)]
-        back = _reached(mine, max([place[mine.start], *(one.end for one in cuts)]), fresh) if mine else 0
-        needs = _needs(mine, lost)
-        places = [(_reached(item, place[item.start], fresh), item) for item in needs]
+        back = reached(mine, max([place[mine.start], *(one.end for one in cuts)]), fresh) if mine else 0
+        needs = needs_of(mine, lost)
+        places = [(reached(item, place[item.start], fresh), item) for item in needs]
         without = texts.without(mine, other, places, back)
         known = bool(other and not mine and _stands_already(other, ours))
         again = known and other is not None and isinstance(other.node, ast.Assign)
         lines = [(back, back, before[mine.start : mine.stop])] if mine else []
         idle = (
             (known and not again)
-            or follows(called, was, now)
-            or takes_over(was, now, moved)
-            or leaves_function(was, now, last)
-            or becomes_static(was, now, last)
+            or rewrites(was, now, last, called, moved)
             or (mine and not other and _idle(mine.node, changed(after, lines), back + 1))
         )
         if not idle and without is None:
@@ -223,106 +219,6 @@ def _whole(item: Item) -> Iterator[Item]:
     return flat([item]) if item.stop == item.end else iter([item])
 
 
-def _unmatched(mine: list[Item], others: list[Item], kept: Collection[int]) -> list[Item]:
-    """The statements that the other side has not; one whose whole inside is missing too, as a whole.
-
-    Of several that are the same, those on lines that were kept are there on both sides.
-    """
-    left = Counter(item.exact for item in flat(others))
-    missing = set()
-    for item in sorted(flat(mine), key=lambda item: item.start not in kept):
-        if left[item.exact]:
-            left[item.exact] -= 1
-        elif not isinstance(item.node, (ast.Import, ast.ImportFrom, ast.Pass)) and not _text(item.node):
-            missing.add(id(item))
-    return list(_outermost(mine, missing))
-
-
-def _outermost(items: list[Item], missing: set[int]) -> Iterator[Item]:
-    for item in items:
-        if id(item) in missing and all(id(one) in missing for one in flat(item.inner)):
-            item.stop = item.end
-            yield item
-        else:
-            if id(item) in missing:
-                yield item
-            yield from _outermost(item.inner, missing)
-
-
-def _text(node: ast.stmt) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-
-
-def _paired(
-    gone: list[Item], fresh: list[Item], before: list[bytes], after: list[bytes], place: dict[int, int]
-) -> Iterator[tuple[Item | None, Item | None]]:  # fmt: skip
-    """What stands for what: the same but for the graph, what calls it, what resembles most, what is in its place."""
-    rest = list(fresh)
-    alone = []
-    for item in gone:
-        same = next((other for other in rest if item.bare and other.bare == item.bare), None)
-        if same is None:
-            alone.append(item)
-        else:
-            rest.remove(same)
-            yield item, same
-    for item, same in _moved_in(alone, rest):
-        alone.remove(item)
-        yield item, same
-    ratios = []
-    for item in alone:
-        for other in (one for one in rest if _may_stand_for(item, one)):
-            text, changed = (b"".join(t[i.start : i.stop]).strip() for t, i in ((before, item), (after, other)))
-            ratio = difflib.SequenceMatcher(None, text, changed, autojunk=False).ratio()
-            ends = isinstance(item.node, ast.Return) and isinstance(other.node, ast.Return)
-            here = item.exact[0] == other.exact[0]
-            does = here and (ends or _called(item.node) == (_called(other.node) or None))
-            ratios.append((ratio + does, here, item, other))
-    for ratio, _, item, other in sorted(ratios, key=lambda found: (-found[0], -found[1])):
-        if ratio >= _ALIKE and item in alone and other in rest:
-            alone.remove(item)
-            rest.remove(other)
-            yield item, other
-    for item in list(alone):
-        places = (o for o in rest if o.start == place[item.start] and o.exact[0] == item.exact[0])
-        here = next((o for o in places if _may_stand_for(item, o)), None)
-        if here is not None:
-            alone.remove(item)
-            rest.remove(here)
-            yield item, here
-    yield from ((item, None) for item in alone)
-    yield from ((None, other) for other in rest)
-
-
-def _may_stand_for(gone: Item, fresh: Item) -> bool:
-    """Whether a new statement may do what an old one did: one that only cuts a graph does nothing but bind a name."""
-    return bool(fresh.bare) or not gone.bare or bool(_targets(gone.node) & _targets(fresh.node))
-
-
-def _called(node: ast.stmt) -> str:
-    """What a statement calls, for what it binds; '' where it calls nothing."""
-    match node:
-        case ast.Assign(targets, ast.Call(func)):
-            return ast.unparse(ast.Tuple([*targets, func]))
-    return ""
-
-
-def _targets(node: ast.stmt) -> set[str]:
-    return {ast.unparse(one) for one in node.targets} if isinstance(node, ast.Assign) else set()
-
-
-def _moved_in(gone: list[Item], fresh: list[Item]) -> list[tuple[Item, Item]]:
-    """What moved into a new function, which is no removal, and as what."""
-    inside = [one for other in fresh for one in flat(other.inner) if one.bare]
-    found = []
-    for item in gone:
-        same = next((one for one in inside if item.bare and one.bare[1] == item.bare[1]), None)
-        if same is not None:
-            inside.remove(same)
-            found.append((item, same))
-    return found
-
-
 def _cut_for(mine: Item, other: Item, stretches: Iterable[tuple[str, int, int, int, int]]) -> bool:
     """Whether a new statement beside the place of an old one only cuts a graph."""
     beside = mine.node.col_offset == other.node.col_offset
@@ -366,26 +262,6 @@ def _counts(test: ast.expr) -> bool:
     return any(isinstance(op, ordering) for node in ast.walk(test) if isinstance(node, ast.Compare) for op in node.ops)
 
 
-def _read(node: ast.stmt) -> set[str]:
-    return {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load)}
-
-
-def _lost(items: list[Item], new: ast.AST) -> dict[str, Item]:
-    """The statements that bound the names, of variables, functions and modules, that the new text does not know."""
-    known = {node.id for node in ast.walk(new) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
-    known |= {name for node in ast.walk(new) for name in _binds(node)}
-    return {name: item for item in flat(items) for name in _binds(item.node) if name not in known}
-
-
-def _binds(node: ast.AST) -> set[str]:
-    match node:
-        case ast.Import(names) | ast.ImportFrom(names=names):
-            return {(one.asname or one.name).split(".")[0] for one in names}
-        case ast.FunctionDef(name) | ast.AsyncFunctionDef(name) | ast.ClassDef(name):
-            return {name}
-    return {*bound_by(node)} if isinstance(node, ast.stmt) else set()
-
-
 def _stands_already(new: Item, old: list[Item]) -> bool:
     """Whether a function has what is added to it: a value that is made anew, a condition with what it decides about."""
     for item in flat(old):
@@ -396,31 +272,6 @@ def _stands_already(new: Item, old: list[Item]) -> bool:
             ):
                 return True
     return False
-
-
-def _needs(mine: Item | None, lost: dict[str, Item]) -> list[Item]:
-    """What a statement that is brought back needs, and what that needs, of what the edit took away with it."""
-    found, rest = [], [mine] if mine else []
-    while rest:
-        read = _read(rest.pop().node)
-        new = dict.fromkeys(lost[name] for name in sorted(read & lost.keys()))
-        rest += [item for item in new if item is not mine and item not in found]
-        found += [item for item in new if item is not mine and item not in found]
-    return found
-
-
-def _reached(mine: Item, place: int, fresh: list[Item]) -> int:
-    """Where what comes back runs: in front of a new block, not in it, and of what nothing behind it runs after."""
-    beside = (one for one in fresh if one.node.col_offset == mine.node.col_offset and one.start < place <= one.end)
-    return next((one.start for one in beside if place < one.end or _leaves(one.node)), place)
-
-
-def _leaves(node: ast.stmt) -> bool:
-    """Whether nothing behind a statement runs."""
-    if isinstance(node, (ast.With, ast.AsyncWith)):
-        return _leaves(node.body[-1])
-    both = isinstance(node, ast.If) and bool(node.orelse) and _leaves(node.body[-1]) and _leaves(node.orelse[-1])
-    return both or isinstance(node, (ast.Return, ast.Raise, ast.Continue, ast.Break))
 
 
 def _idle(node: ast.stmt, text: bytes, line: int) -> bool:

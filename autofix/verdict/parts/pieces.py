@@ -15,7 +15,7 @@ from autofix.verdict.parts.bare import GRAPH_WORDS, graph_call, plain
 from autofix.verdict.parts.branches import decided
 from autofix.verdict.parts.filled import fills
 from autofix.verdict.parts.options import old_side
-from autofix.verdict.parts.repeated import shape
+from autofix.verdict.parts.rewritten import shape
 
 _PLACES = {"to", "cpu", "cuda", "numpy", "array", "asarray", "new", "new_empty", "empty_like", "resize_as_"}
 _PLACES |= {"backward", "step"}

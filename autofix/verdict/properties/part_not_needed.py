@@ -2,30 +2,26 @@
 
 ## What it finds
 
-An edit that somebody else made has a part that repairs nothing and changes nothing in the runs that were compared:
-without that part the script gets past the failure too, and trains the same. Where each of several parts can be left
-out, but not all of them together, they replace each other and count as needed. What is removed also counts as needed if
-the code as written trains otherwise without it: then the rest of the edit does instead what it did. A new condition
-that counts, and was true whenever it was asked, is not needed, nor is the move of a statement under one. A value that
-is chosen by a condition as the program chooses it itself, a statement that reads by a new name the very object that it
-computed before, or what it read in another form, and one that reads by its name what was just put into the place that
-it read, are no parts. A statement is brought back with what it needs, a write that torch may refuse also with gradients
-off, and a write that a cut took the place of (`h = h.detach()` for `h[done] = 0`) behind that cut. An argument that a
-call lost is given to it again; a new `where` is tried with either side alone, unless it fills in by the mask and with
-the value that an assignment did. That a class stops being a function of autograd, which nothing takes it for any more,
-is no part, nor that a function becomes static in a class without objects. A call whose result nothing reads any more
-need not give it a name. What changes a statement in the same way as a part that is needed changes another, with other
-variables, is one with it; so is a new statement of the form of a needed one that shows where that one is left out, as
-`a.zero_grad()` beside `b.zero_grad()` where both optimizers have some of the parameters.
+An edit that somebody else made has a part that repairs nothing and changes nothing in the runs that were compared.
+Without it the script gets past the failure too, and trains the same, or as the code says where the whole edit does so
+with newer parameters or other random numbers. A part is a statement, each of several expressions that changed in one,
+an operation or a condition around what was there, an argument that a call lost, or a move. A condition that counts is a
+part by itself, and not needed if it was true whenever it was asked.
 
-What moves (behind other statements, into a block, out of one) is put back. It is not needed where that does as well,
-and where the runs do not show what the moved statement does, or one that it passed: a clip that does not bind, a
-scheduler. What records numbers or binds a name of its own may move, but not past another draw of random numbers what
-draws some. A value that is made once more than the code makes it is not needed if only what is printed shows it. Nor is
-a part needed that shows only in what the code keeps as results, which no run compares: a history that gets longer. A
-part without which the script trains as the code says, while the edit only does so with newer parameters or other random
-numbers (a seed set in each pass), is not needed either. A part is needed without which a loss is no number any more; so
-is one that prints otherwise, by newer parameters alone: while these rest, the edit prints what the code does.
+What says otherwise what was said is no part, as it can do nothing else in a later pass. Such a statement reads by a
+name the very object or memory that it read before, chooses as the program chooses, fills in by the mask and with the
+value that an assignment did, converts the same numbers, or tells only autograd what to record. Others are a class that
+is no function of autograd any more, where nothing takes it for one, and a static function of a class without objects.
+
+A part that shows nothing is needed all the same if another does what it does: each of several can be left out, but not
+all; the code as written trains otherwise without what is removed; a needed part changes another statement in the same
+way, or asks for this one; or one of the same form is needed, and without that this one shows. It is also needed if a
+loss is no number without it, or if it prints otherwise by newer parameters alone.
+
+What moves is put back, and needed only if the runs show what it does and what each that it passed does. What records
+numbers or binds a name of its own may move past what writes nothing that it reads, and no draw past a draw. A value that
+is made once more is not needed if only what is printed shows it, nor is a part that shows only in what is kept as a
+result, which no run compares.
 
 ## Why it matters
 
@@ -35,16 +31,10 @@ loop only shows after the runs that were compared.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-
-from autofix.core.model import Effect, Finding, Treatment
-from autofix.experiments.compare import comparable, differences, same_shape
-from autofix.experiments.sketches import FROZEN, LIVE
+from autofix.core.model import Finding
 from autofix.probe import wire
-from autofix.verdict.effect import compared_with
 from autofix.verdict.evidence import Evidence
-from autofix.verdict.parts.parts import Part
+from autofix.verdict.needed import unneeded
 from autofix.verdict.property import Example, Property
 
 SCHEDULED = """\
@@ -607,125 +597,9 @@ class PartNotNeeded(Property):
             return self.found(
                 subject="the edit cannot be tried without each of its parts: too many, or one that nothing runs without"
             )
-        idle = [part for part, other in evidence.without if _is_idle(evidence, part, other)]
-        needed = {part.change for part, _ in evidence.without if part not in idle} - {""}
-        for part in (one for one in idle if one.change not in needed):
-            needed_so = (_renews, _stands_in, _is_replaced, _is_for_another, _does_again)
-            if not any(so(evidence, part, idle) for so in needed_so):
-                frame = wire.Frame(str(part.path), part.line, 0, part.line, 0, "")
-                subject = f"{part.words} does nothing for the repair: leave it out, or see by hand what it is for"
-                return self.found((frame,) if part.line else (), subject=subject)
-        return None
-
-
-def _is_idle(evidence: Evidence, part: Part, other: wire.Trace) -> bool:
-    """Whether nothing shows what a part is for; of a move, neither for what moved nor for what it passed."""
-    if not _does_as_well(evidence, part, other):
-        return False
-    if part.held and evidence.case.passed(evidence.left_of({**evidence.files, part.path: part.held})):
-        return False
-    lacking = [{**evidence.files, part.path: text} for text in part.lacking]
-    return not lacking or any(_does_as_well(evidence, part, evidence.left_of(files)) for files in lacking)
-
-
-def _does_as_well(evidence: Evidence, part: Part, other: wire.Trace) -> bool:
-    """Whether the run of what is left of the edit without this part does what the whole edit does, or the code says."""
-    # What only autograd notices shows in the graphs; where these are alike too, it is there to save memory.
-    if not evidence.case.passed(other) or (part.graph_only and same_shape(evidence.edited, other)):
-        return False
-    if _are_numbers(evidence.edited) and not _are_numbers(other):
-        return False  # a divisor that is never 0: there nothing is sent back by what would be no number
-    also = compared_with(evidence, evidence.reading)
-    # What prints the numbers of the code as written is needed for that.
-    printed = not differences(evidence.followed, evidence.edited, LIVE, **(also | {"printed": True}))
-    if part.again:  # and what is made once more is one too many only if it is all that prints others
-        return not printed and not differences(evidence.followed, other, LIVE, **(also | {"printed": True}))
-    also["printed"] |= printed
-    # What the code holds as results is compared with no edit: of a part that shows there alone nobody knows.
-    results = {state.name for state in evidence.followed.states if state.result}
-    if all(one.parameter in results for one in differences(evidence.edited, other, LIVE, **also)):
-        return True
-    # An edit that is not just what the code says, with newer parameters say, is to be closer to it without a part.
-    newer = differences(evidence.followed, evidence.edited, LIVE, **also)
-    return bool(newer) and not differences(evidence.followed, other, LIVE, **also)
-
-
-def _are_numbers(trace: wire.Trace) -> bool:
-    """Whether all losses are numbers that are finite."""
-    return all(math.isfinite(loss) for step in trace.whole_steps for loss in step.losses)
-
-
-def _renews(evidence: Evidence, part: Part, _idle: Sequence[Part]) -> bool:
-    """Whether a part shows in what is printed, by newer parameters alone: at rest the edit prints as the code does."""
-    if evidence.assessment.effect is not Effect.REFRESHED or part.again:
-        return False
-    other = evidence.left_of(part.left_out(evidence.files))
-    shown, unprinted = (differences(evidence.edited, other, LIVE, printed=printed) for printed in (True, False))
-    if len(shown) == len(unprinted):
-        return False
-    code, edited = evidence.of(evidence.reading, Treatment.STILL), evidence.of_edit(Treatment.STILL)
-    return not comparable(code) and edited.ended_well and not differences(code, edited, FROZEN, printed=True)
-
-
-def _is_replaced(evidence: Evidence, part: Part, idle: Sequence[Part]) -> bool:
-    """Whether what a part removes does something in the code as written, so that the rest of the edit does it too.
-
-    Where the code does not even run without it, what needs it may be gone, too, and neither would be missed.
-    """
-    less = evidence.without_in(evidence.reading, part)
-    if less is None:
-        return False
-    if not comparable(less):
-        return bool(differences(evidence.followed, less, LIVE, **compared_with(evidence, evidence.reading)))
-    rest = [one for one in evidence.parts_of(part.left_out(evidence.files), whole=True) or () if not one.same_as(part)]
-    needed = [one for one in rest if not any(map(one.same_as, idle))]
-    return bool(needed) and not any(
-        _does_as_well(evidence, one, evidence.left_of(one.left_out(part.left_out(evidence.files)))) for one in needed
-    )
-
-
-def _is_for_another(evidence: Evidence, part: Part, idle: Sequence[Part]) -> bool:
-    """Whether a changed statement is what another part asks for, which without it is not needed itself.
-
-    `total = None` for `total = 0` is for `x if total is None else total + x`: the runs show both, or neither. A new
-    value that it reads is there for itself.
-    """
-    left = part.left_out(evidence.files)
-    others = [
-        one
-        for one in evidence.parts_of(left) or ()
-        if part.change and part.reads.isdisjoint(one.binds) and not any(map(one.same_as, idle))
-    ]
-    return any(_does_as_well(evidence, one, evidence.left_of(one.left_out(left))) for one in others)
-
-
-def _does_again(evidence: Evidence, part: Part, idle: Sequence[Part]) -> bool:
-    """Whether a part does what a needed one of the same form does, too: it is seen where that one is left out.
-
-    `a.zero_grad()` beside `b.zero_grad()`, where both optimizers have some of the parameters.
-    """
-    also = compared_with(evidence, evidence.reading)
-    for other, run in evidence.without or ():
-        alike = part.form and other.form == part.form and not other.same_as(part)  # nor two pieces of one statement
-        if other in idle or not alike or not evidence.case.passed(run):
-            continue
-        left = other.left_out(evidence.files)
-        again = [one for one in evidence.parts_of(left, whole=True) or () if one.same_as(part) and one.put == part.put]
-        both = [evidence.left_of(one.left_out(left)) for one in again]
-        if any(evidence.case.passed(one) and differences(run, one, LIVE, **also) for one in both):
-            return True
-    return False
-
-
-def _stands_in(evidence: Evidence, part: Part, idle: Sequence[Part]) -> bool:
-    """Whether a part does what others do too, so that it is needed when these are left out.
-
-    Of a repair that is written anew in several places, each piece alone may be one too many.
-    """
-    files = evidence.files
-    for other in [one for one in idle if not one.same_as(part)]:
-        again = next((one for one in evidence.parts_of(files) or () if one.same_as(other)), None)
-        if again is not None and _does_as_well(evidence, again, evidence.left_of(again.left_out(files))):
-            files = again.left_out(files)
-    rest = [one for one in evidence.parts_of(files, whole=True) or () if one.same_as(part)]
-    return bool(rest) and not any(_does_as_well(evidence, one, evidence.left_of(one.left_out(files))) for one in rest)
+        part = next(unneeded(evidence, evidence.without), None)
+        if part is None:
+            return None
+        frame = wire.Frame(str(part.path), part.line, 0, part.line, 0, "")
+        subject = f"{part.words} does nothing for the repair: leave it out, or see by hand what it is for"
+        return self.found((frame,) if part.line else (), subject=subject)

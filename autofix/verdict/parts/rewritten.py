@@ -1,4 +1,4 @@
-"""Changes of an edit that say nothing new: the same as another one, or only what a variable is called now."""
+"""What of an edit says nothing new: the same change as another one, or what was said before, by another name."""
 
 from __future__ import annotations
 
@@ -40,6 +40,19 @@ def shape(old: ast.stmt, new: ast.stmt) -> str:
     return "\n".join(map(ast.dump, both))
 
 
+def rewrites(
+    old: ast.stmt | None, new: ast.stmt | None, tree: ast.AST, names: Mapping[str, str], moved: Collection[str]
+) -> bool:
+    """Whether a statement only says otherwise what it said, or what another one said that is gone, whatever runs show.
+
+    `tree` is the new text, `names` the variables that it calls otherwise, and `moved` the expressions that are gone.
+    """
+    if old is None or new is None:
+        return False
+    of_its_own = (_follows(names, old, new), _takes_over(old, new, moved))
+    return any(of_its_own) or _leaves_function(old, new, tree) or _becomes_static(old, new, tree)
+
+
 def renamed(
     gone: Iterable[Item],
     fresh: Iterable[Item],
@@ -60,17 +73,6 @@ def renamed(
                 if ast.dump(was) == ast.dump(now) and side_by_side(mine, theirs, stretches):
                     found |= {one: other} if before[one] == after[other] == 1 else {}
     return found
-
-
-def follows(names: Mapping[str, str], old: ast.stmt | None, new: ast.stmt | None) -> bool:
-    """Whether a statement only calls variables by their new names."""
-    if not names or old is None or new is None:
-        return False
-    other = copy.deepcopy(old)
-    for node in ast.walk(other):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-            node.id = names.get(node.id, node.id)
-    return exact(other) == exact(new)
 
 
 _SAME = (
@@ -141,14 +143,28 @@ class _Named(ast.NodeTransformer):
         return self._value if node.id == self._name and isinstance(node.ctx, ast.Load) else node
 
 
-def takes_over(old: ast.stmt | None, new: ast.stmt | None, moved: Collection[str]) -> bool:
+def _bound(tree: ast.AST) -> Counter[str]:
+    names = (node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load))
+    return Counter([*names, *(node.arg for node in ast.walk(tree) if isinstance(node, ast.arg))])
+
+
+def _follows(names: Mapping[str, str], old: ast.stmt, new: ast.stmt) -> bool:
+    """Whether a statement only calls variables by their new names."""
+    if not names:
+        return False
+    other = copy.deepcopy(old)
+    for node in ast.walk(other):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            node.id = names.get(node.id, node.id)
+    return exact(other) == exact(new)
+
+
+def _takes_over(old: ast.stmt, new: ast.stmt, moved: Collection[str]) -> bool:
     """Whether a statement only does to a value, as it uses it, what was done in a statement that is gone.
 
     `moved`: the expressions of what is gone. `keep(x.detach())` in place of `keep(x)`, where `x = x.detach()` is gone,
     is one change with that.
     """
-    if old is None or new is None:
-        return False
     wanted, whole = ast.dump(old), ast.dump(new)
     for node in ast.walk(new):
         if isinstance(node, ast.Call) and (done := ast.dump(node)) in moved:
@@ -158,12 +174,7 @@ def takes_over(old: ast.stmt | None, new: ast.stmt | None, moved: Collection[str
     return False
 
 
-def _bound(tree: ast.AST) -> Counter[str]:
-    names = (node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load))
-    return Counter([*names, *(node.arg for node in ast.walk(tree) if isinstance(node, ast.arg))])
-
-
-def leaves_function(old: ast.stmt | None, new: ast.stmt | None, tree: ast.AST) -> bool:
+def _leaves_function(old: ast.stmt, new: ast.stmt, tree: ast.AST) -> bool:
     """Whether a class only stops being a function of autograd, and nothing in the new `tree` takes it for one.
 
     Whoever calls a function of its own in its place, with the object, may leave the class what it was.
@@ -180,7 +191,7 @@ def leaves_function(old: ast.stmt | None, new: ast.stmt | None, tree: ast.AST) -
     return False
 
 
-def becomes_static(old: ast.stmt | None, new: ast.stmt | None, tree: ast.AST) -> bool:
+def _becomes_static(old: ast.stmt, new: ast.stmt, tree: ast.AST) -> bool:
     """Whether a function only becomes static, in a class of which nothing in the new `tree` may make an object.
 
     Each name of the class then stands for what is asked of the class itself, as in `Bound.apply`.

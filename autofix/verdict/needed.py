@@ -1,0 +1,145 @@
+"""What the parts of an edit are needed for: what the runs show without one, or without others beside it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from autofix.core.model import Effect, Treatment
+from autofix.experiments.compare import comparable, differences, same_shape
+from autofix.experiments.sketches import FROZEN, LIVE
+from autofix.probe import wire
+from autofix.verdict.effect import compared_with
+from autofix.verdict.evidence import Evidence
+from autofix.verdict.parts.parts import Part
+
+
+def unneeded(evidence: Evidence, without: Sequence[tuple[Part, wire.Trace]]) -> Iterator[Part]:
+    """The parts that nothing needs; `without` has the run of the edit without each of them.
+
+    A part that shows nothing is needed all the same where it changes statements as a needed one does, or where another
+    part takes over what it does.
+    """
+    idle = [part for part, other in without if _is_idle(evidence, part, other)]
+    needed = {part.change for part, _ in without if part not in idle} - {""}
+    needed_so = (_renews, _stands_in, _is_replaced, _is_for_another, _does_again)
+    for part in (one for one in idle if one.change not in needed):
+        if not any(so(evidence, part, idle) for so in needed_so):
+            yield part
+
+
+def _is_idle(evidence: Evidence, part: Part, other: wire.Trace) -> bool:
+    """Whether nothing shows what a part is for; of a move, neither for what moved nor for what it passed."""
+    if not _does_as_well(evidence, part, other):
+        return False
+    if part.held and evidence.case.passed(evidence.left_of({**evidence.files, part.path: part.held})):
+        return False
+    lacking = [{**evidence.files, part.path: text} for text in part.lacking]
+    return not lacking or any(_does_as_well(evidence, part, evidence.left_of(files)) for files in lacking)
+
+
+def _does_as_well(evidence: Evidence, part: Part, other: wire.Trace) -> bool:
+    """Whether the run of what is left of the edit without this part does what the whole edit does, or the code says."""
+    # What only autograd notices shows in the graphs; where these are alike too, it is there to save memory.
+    if not evidence.case.passed(other) or (part.graph_only and same_shape(evidence.edited, other)):
+        return False
+    if _are_numbers(evidence.edited) and not _are_numbers(other):
+        return False  # a divisor that is never 0: there nothing is sent back by what would be no number
+    also = compared_with(evidence, evidence.reading)
+    # What prints the numbers of the code as written is needed for that.
+    printed = not differences(evidence.followed, evidence.edited, LIVE, **(also | {"printed": True}))
+    if part.again:  # and what is made once more is one too many only if it is all that prints others
+        return not printed and not differences(evidence.followed, other, LIVE, **(also | {"printed": True}))
+    also["printed"] |= printed
+    # What the code holds as results is compared with no edit: of a part that shows there alone nobody knows.
+    results = {state.name for state in evidence.followed.states if state.result}
+    if all(one.parameter in results for one in differences(evidence.edited, other, LIVE, **also)):
+        return True
+    # An edit that is not just what the code says, with newer parameters say, is to be closer to it without a part.
+    newer = differences(evidence.followed, evidence.edited, LIVE, **also)
+    return bool(newer) and not differences(evidence.followed, other, LIVE, **also)
+
+
+def _is_idle_in(evidence: Evidence, part: Part, files: Mapping[Path, bytes]) -> bool:
+    """Whether what is left of the edit does as well without a part of that."""
+    return _does_as_well(evidence, part, evidence.left_of(part.left_out(files)))
+
+
+def _are_numbers(trace: wire.Trace) -> bool:
+    """Whether all losses are numbers that are finite."""
+    return all(math.isfinite(loss) for step in trace.whole_steps for loss in step.losses)
+
+
+def _renews(evidence: Evidence, part: Part, _idle: Sequence[Part]) -> bool:
+    """Whether a part shows in what is printed, by newer parameters alone: at rest the edit prints as the code does."""
+    if evidence.assessment.effect is not Effect.REFRESHED or part.again:
+        return False
+    other = evidence.left_of(part.left_out(evidence.files))
+    shown, unprinted = (differences(evidence.edited, other, LIVE, printed=printed) for printed in (True, False))
+    if len(shown) == len(unprinted):
+        return False
+    code, edited = evidence.of(evidence.reading, Treatment.STILL), evidence.of_edit(Treatment.STILL)
+    return not comparable(code) and edited.ended_well and not differences(code, edited, FROZEN, printed=True)
+
+
+def _is_replaced(evidence: Evidence, part: Part, idle: Sequence[Part]) -> bool:
+    """Whether what a part removes does something in the code as written, so that the rest of the edit does it too.
+
+    Where the code does not even run without it, what needs it may be gone, too, and neither would be missed.
+    """
+    less = evidence.without_in(evidence.reading, part)
+    if less is None:
+        return False
+    if not comparable(less):
+        return bool(differences(evidence.followed, less, LIVE, **compared_with(evidence, evidence.reading)))
+    left = part.left_out(evidence.files)
+    rest = [one for one in evidence.parts_of(left, whole=True) or () if not any(map(one.same_as, idle))]
+    return bool(rest) and not any(_is_idle_in(evidence, one, left) for one in rest)
+
+
+def _is_for_another(evidence: Evidence, part: Part, idle: Sequence[Part]) -> bool:
+    """Whether a changed statement is what another part asks for, which without it is not needed itself.
+
+    `total = None` for `total = 0` is for `x if total is None else total + x`: the runs show both, or neither. A new
+    value that it reads is there for itself.
+    """
+    left = part.left_out(evidence.files)
+    others = [
+        one
+        for one in evidence.parts_of(left) or ()
+        if part.change and part.reads.isdisjoint(one.binds) and not any(map(one.same_as, idle))
+    ]
+    return any(_is_idle_in(evidence, one, left) for one in others)
+
+
+def _does_again(evidence: Evidence, part: Part, idle: Sequence[Part]) -> bool:
+    """Whether a part does what a needed one of the same form does, too: it is seen where that one is left out.
+
+    `a.zero_grad()` beside `b.zero_grad()`, where both optimizers have some of the parameters.
+    """
+    also = compared_with(evidence, evidence.reading)
+    for other, run in evidence.without or ():
+        alike = part.form and other.form == part.form and not other.same_as(part)  # nor two pieces of one statement
+        if other in idle or not alike or not evidence.case.passed(run):
+            continue
+        left = other.left_out(evidence.files)
+        again = [one for one in evidence.parts_of(left, whole=True) or () if one.same_as(part) and one.put == part.put]
+        both = [evidence.left_of(one.left_out(left)) for one in again]
+        if any(evidence.case.passed(one) and differences(run, one, LIVE, **also) for one in both):
+            return True
+    return False
+
+
+def _stands_in(evidence: Evidence, part: Part, idle: Sequence[Part]) -> bool:
+    """Whether a part does what others do too, so that it is needed when these are left out.
+
+    Of a repair that is written anew in several places, each piece alone may be one too many.
+    """
+    files = evidence.files
+    for other in [one for one in idle if not one.same_as(part)]:
+        again = next((one for one in evidence.parts_of(files) or () if one.same_as(other)), None)
+        if again is not None and _is_idle_in(evidence, again, files):
+            files = again.left_out(files)
+    rest = [one for one in evidence.parts_of(files, whole=True) or () if one.same_as(part)]
+    return bool(rest) and not any(_is_idle_in(evidence, one, files) for one in rest)
