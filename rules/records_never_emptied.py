@@ -8,8 +8,9 @@ A list collects what each pass computes (log-probabilities of an episode, losses
 next pass takes all of it into its loss, and runs into the graphs that the earlier backward has freed.
 
 ## Fix safety
-Never safe: with fewer records the loss is another one, and a list that is printed or plotted at the end loses what it
-had. Other lists that are filled beside it may have to be emptied too.
+Safe only where the rest of the code asks for it, as where the loss pairs the list with one that each pass empties. Else
+with fewer records the loss is another one, and a list that is printed or plotted at the end loses what it had. Other
+lists that are filled beside it may have to be emptied too.
 """
 
 from __future__ import annotations

@@ -88,7 +88,7 @@ class Effect(enum.StrEnum):
 
 
 class Applicability(enum.StrEnum):
-    """How far a fix may be trusted; a rule's is a ceiling that evidence can only lower."""
+    """How far a fix may be trusted; a rule's is a ceiling, above which only a law or an answer lifts an edit."""
 
     SAFE = "safe"
     UNSAFE = "unsafe"

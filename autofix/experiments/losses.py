@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+import math
+
 from autofix.probe import wire
 
 _MOST = 4
+_SAME = 1e-4
+"""By which part of them losses may differ that are made of the same terms."""
 
 
 def losses(trace: wire.Trace) -> list[tuple[float, ...]]:
     """The losses before each of the first steps."""
     return [step.losses for step in trace.whole_steps][:_MOST]
+
+
+def same_losses(one: wire.Trace, other: wire.Trace) -> bool:
+    """Whether the first steps of two runs are made of as many losses, of the same size."""
+    return all(
+        len(a) == len(b) and all(math.isclose(*both, rel_tol=_SAME) for both in zip(a, b, strict=True))
+        for a, b in zip(losses(one), losses(other), strict=False)
+    )
 
 
 def within_segment(trace: wire.Trace, after: int) -> tuple[float, ...]:

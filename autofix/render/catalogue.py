@@ -98,7 +98,7 @@ def _found(pattern: Rule | Finder | Fault) -> str:
         return "Found by `autofix audit`, in a run."
     if not isinstance(pattern, Rule):
         return "Found by `autofix check`, without a run."
-    trust = "Safe where a run proves it" if pattern.applicability is Applicability.SAFE else "Never safe"
+    trust = "Safe where a run proves it" if pattern.applicability is Applicability.SAFE else "Never safe by itself"
     causes = (f"- {CAUSES[cause]}" for cause in sorted(pattern.causes))
     return "\n".join([f"{trust}. For scripts that die because:\n", *causes])
 

@@ -19,7 +19,7 @@ ENDED_EARLY = "run-ended-early"
 
 
 def decide(evidence: Evidence, ceiling: Applicability) -> Verdict:
-    """The verdict on one edit; `ceiling` is how far the one who made it may be trusted at most.
+    """The verdict on one edit; `ceiling` is how far the one who made it may be trusted at most, if nothing asks for it.
 
     It is safe if it runs past the failure, is equal to a reading of the code that is left, and has no property that
     speaks against it.
@@ -36,6 +36,8 @@ def decide(evidence: Evidence, ceiling: Applicability) -> Verdict:
     findings = (*_findings(evidence, last=False), *_unmeant(evidence))
     both = died_later(evidence.letter) and died_later(run)
     trusted = assessed.effect.keeps_gradients and not findings
+    if assessed.effect is Effect.MEANT:  # other lines of the code ask for it, whoever made the edit
+        ceiling = Applicability.SAFE
     return Verdict(
         ended, assessed.effect, ceiling.lowered(Applicability.SAFE if trusted else Applicability.UNSAFE),
         assessed.sentence, findings, assessed.changes, assessed.reading,

@@ -19,6 +19,7 @@ from autofix.experiments.compare import (
     same_shape,
     takes_another_turn,
 )
+from autofix.experiments.losses import same_losses
 from autofix.experiments.readings import OPERATION, UPDATE
 from autofix.experiments.requests import lacking
 from autofix.experiments.sketches import EXACT, FOLLOWED, FROZEN, LIVE, norm
@@ -68,7 +69,8 @@ def follows(runs: Runs, reading: Reading) -> bool:
     What is not cut any more may be computed again, with newer parameters: then only with every step undone.
     """
     live, also = runs.of(reading), compared_with(runs, reading)
-    if comparable(live):
+    # Records that stay without a graph add nothing but numbers to what is trained, and more in each pass.
+    if comparable(live) or (reading.emptied and not same_losses(live, runs.edited)):
         return False
     if _decides_live(runs) and _to_the_last_bit(runs, reading):
         return True

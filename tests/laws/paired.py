@@ -295,6 +295,25 @@ PROGRAMS = (
         ("        return action\n", "        self.log_probs.append(self(seen).mean())\n        return action\n"),
     ),
     EPISODES.mutated(
+        "records are drawn at random",
+        ("zip(policy.log_probs, returns)", "zip(random.sample(policy.log_probs, 3), returns)"),
+        ("class Policy", "import random\n\n\nclass Policy"),
+    ),
+    EPISODES.mutated(
+        "records are read by their number",
+        ("for log_prob, value in zip(policy.log_probs, returns):", "for i, value in enumerate(returns):"),
+        ("-log_prob * value", "-policy.log_probs[i] * value"),
+    ),
+    EPISODES.mutated(
+        "each is emptied in its own time",
+        ("    finish(policy)\n", "    finish(policy)\n    if episode % 3 == 2:\n        policy.log_probs = []\n"),
+    ),
+    EPISODES.mutated(
+        "a running window",
+        ("self.log_probs = []", "import collections\n        self.log_probs = collections.deque(maxlen=5)"),
+    ),
+    EPISODES.mutated("terms are summed", ("terms).mean()", "terms).sum()"), right=("emptied", "cleared")),
+    EPISODES.mutated(
         "two passes before one is emptied", (REWARDS, f"    if len(policy.rewards) > 5:\n    {REWARDS}")
     ),
 )  # fmt: skip

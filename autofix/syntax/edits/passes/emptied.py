@@ -133,9 +133,10 @@ def _is_emptied_by(statement: ast.stmt, path: str) -> bool:
 
 
 def _is_empty(value: ast.expr) -> bool:
-    called = isinstance(value, ast.Call) and name_of(value) in _EMPTY
-    first = value.args[:1] if isinstance(value, ast.Call) else []
-    return (called and all(map(_is_empty, first))) or (isinstance(value, ast.List) and not value.elts)
+    """Not where a length is given: that is a window, which takes no more than its last ones."""
+    if isinstance(value, ast.Call):
+        return name_of(value) in _EMPTY and not value.keywords and all(map(_is_empty, value.args))
+    return isinstance(value, ast.List) and not value.elts
 
 
 def _pairings(source: Source, node: ast.Name | ast.Attribute) -> list[ast.Call]:
