@@ -19,9 +19,9 @@ way, or asks for this one; or one of the same form is needed, and without that t
 loss is no number without it, or if it prints otherwise by newer parameters alone.
 
 What moves is put back, and needed only if the runs show what it does and what each that it passed does. What records
-numbers or binds a name of its own may move past what writes nothing that it reads, and no draw past a draw. A value that
-is made once more is not needed if only what is printed shows it, nor is a part that shows only in what is kept as a
-result, which no run compares.
+numbers or binds a name of its own may move past what writes nothing that it reads, and no draw past a draw. A value
+that is made once more is not needed if only what is printed shows it, nor is a part that shows only in what is kept as
+a result, which no run compares.
 
 ## Why it matters
 
