@@ -34,6 +34,9 @@ _PAIRS = {
 _PRODUCTS = dict.fromkeys((torch.mul, torch.Tensor.mul, torch.multiply, torch.Tensor.multiply), _OPERANDS)
 _NAMES: Mapping[Any, tuple[str, ...]] = {**_LOSSES, **_DIFFERENCES, **_PAIRS, **_PRODUCTS}
 """The parameters of what is watched, in order."""
+_NORMS = frozenset({"LinalgVectorNormBackward0", "NormBackward0", "NormBackward1", "SqrtBackward0"})
+_GUARDS = frozenset({"ExpandBackward0", "ClampMinBackward0", "ClampBackward0", "ClampBackward1", "AddBackward0"})
+"""What keeps a norm from zero before something is divided by it, or repeats it."""
 
 
 class Held(NamedTuple):
@@ -61,7 +64,8 @@ class _Call(NamedTuple):
 class Aims(Functions):
     """Remembers the calls that hold one tensor with a graph against another.
 
-    Of calls that stand at one of `cut`, that argument has none.
+    The product of two tensors of length one is that of a cosine. Of calls that stand at one of `cut`, that argument has
+    no graph.
     """
 
     def __init__(self, frames: Frames, cut: Iterable[Given] = ()) -> None:
@@ -74,16 +78,16 @@ class Aims(Functions):
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
-        if (names := _NAMES.get(func)) is None or (func in _PRODUCTS and not self._cut):
+        if (names := _NAMES.get(func)) is None or not (holds := _is_held(func, args)) and not self._cut:
             return func(*args, **kwargs)
         sides = _sides(names, args, kwargs)
-        if len(set(sides.values())) < 2 and func not in _PRODUCTS:  # noqa: PLR2004  nothing is held against another
+        if len(set(sides.values())) < 2 and holds:  # noqa: PLR2004  nothing is held against another
             return func(*args, **kwargs)
         raw, began = self._frames.here(), graph.now()
         for argument in self._cut.get(self._frames.resolve(raw), ()) if self._cut else ():
             args, kwargs = _without(argument, args, kwargs) if argument in sides else (args, kwargs)
         result = func(*args, **kwargs)
-        if func not in _PRODUCTS:
+        if holds:
             held = Held(sides, func not in _LOSSES or func in _EITHER, func in _DIFFERENCES)
             self._found.append(_Call(began, graph.now(), raw, held))
         return result
@@ -113,7 +117,23 @@ def _without(argument: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tu
 def holds_two(func: Any, args: Any, kwargs: Any) -> bool:
     """Whether a call is one that would be remembered: what it holds against each other both has a graph."""
     names = _NAMES.get(func)
-    return names is not None and func not in _PRODUCTS and len(set(_sides(names, args, kwargs).values())) > 1
+    return names is not None and _is_held(func, args) and len(set(_sides(names, args, kwargs).values())) > 1
+
+
+def _is_held(func: Any, args: tuple[Any, ...]) -> bool:
+    """Whether a call that is watched holds its arguments against each other: not any product, but that of a cosine."""
+    return func not in _PRODUCTS or (len(args) > 1 and all(map(_is_unit, args)))
+
+
+def _is_unit(value: Any) -> bool:
+    """Whether a tensor was divided by its own norm."""
+    node = graph.made_by(value) if isinstance(value, torch.Tensor) else None
+    if node is None or node.name() != "DivBackward0":
+        return False
+    whole, by = (one for one, _ in node.next_functions)
+    while by is not None and by.name() in _GUARDS:
+        by = by.next_functions[0][0]
+    return by is not None and by.name() in _NORMS and whole in graph.walk_nodes(by)
 
 
 def _sides(names: tuple[str, ...], args: Any, kwargs: Any) -> dict[str, int]:
