@@ -3,7 +3,8 @@
 ## What it does
 Takes out the call that cut the graph (`.item()`, `.detach()`, `.data`, `float(...)`), and puts tensors together with
 `torch.stack(losses)` in place of `torch.tensor(losses)`; of a list of lists each row likewise, with
-its numbers as tensors. A `state_dict()` that is computed with gives the parameters themselves: `keep_vars=True`.
+its numbers as tensors. A `state_dict()` that is computed with gives the parameters themselves: `keep_vars=True`. A pass
+to whose loss, a number at first, nothing was added is left out.
 
 ## Why autograd fails
 Numbers, detached tensors and tensors made of numbers do not know what they were computed from. A loss made of them has
@@ -11,6 +12,7 @@ no graph, and backward has nowhere to go.
 
 ## Fix safety
 Safe where one place alone cuts the graph and every parameter that an optimizer owns gets a gradient without the cut.
+A pass whose loss is the number that it began with may be left out, if the same loss has a graph in other passes.
 Declines comparisons, `argmax` and numpy, which have no gradient that could be kept.
 """
 
@@ -106,6 +108,16 @@ for _ in range(4):
     grads = torch.autograd.grad(loss, list(fast.values()), create_graph=True)
     fast = {name: w - 0.1 * g for (name, w), g in zip(fast.items(), grads)}
     train: torch.func.functional_call(net, fast, (x,)).pow(2).mean()
+! nothing was added in some passes
+net = torch.nn.Linear(2, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1, momentum=0.9)
+for i in range(9):
+    loss = 0
+    for x in torch.randn((i + 1) % 3, 4, 2):
+        loss = loss + net(x).pow(2).mean()
++    if not torch.is_tensor(loss):
++        continue
+    train: loss
 ! the matrix is of numbers alone
 x = torch.ones(2)
 (torch.tensor([[0.0, 1.0], [1.0, 0.0]]) @ x).sum().backward()

@@ -210,6 +210,15 @@ def same_moves(reference: wire.Trace, candidate: wire.Trace) -> bool:
     )
 
 
+def without_idle_steps(trace: wire.Trace) -> wire.Trace:
+    """A run without the steps that used no gradient, or zeros, and moved nothing.
+
+    What an optimizer remembers of zeros, as for momentum, shows in how later steps move.
+    """
+    steps = (step for step in trace.steps if any(map(norm, (*step.gradients, *step.changes))))
+    return replace(trace, steps=tuple(steps))
+
+
 def figures(text: str) -> int:
     """How many numbers a text has."""
     return len(_NUMBER.findall(text))

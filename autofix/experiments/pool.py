@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol, Self, TypeVar
 from autofix.core.model import Cause, Reading, Refused, Treatment
 from autofix.experiments import later, readings
 from autofix.experiments.client import JOBS
-from autofix.experiments.compare import comparable
+from autofix.experiments.compare import comparable, without_idle_steps
 from autofix.experiments.requests import Builder, changed_lines, first_steps, line_maps
 from autofix.experiments.spec import UNEDITED, Intervention, RunSpec
 from autofix.experiments.unwritten import (
@@ -24,6 +24,7 @@ from autofix.experiments.unwritten import (
     emptied_together,
     kept_inputs,
     leaf_kept,
+    numbers_as_leaves,
     old_values,
     with_registered,
 )
@@ -138,7 +139,8 @@ class Pool:
         self.emptied, self._emptied = emptied_together(self.target, diagnosis.trace, diagnosis.failure.stack)
         self.kept_inputs = kept_inputs(self.target, diagnosis.trace, diagnosis.failure.stack)
         self.begun, self._begun = begun_anew(self.target, diagnosis.trace, diagnosis.failure.stack)
-        self._runs.builder = replace(self._runs.builder, once=not diagnosis.trace.remade)
+        written = numbers_as_leaves(self.target, diagnosis)
+        self._runs.builder = replace(self._runs.builder, once=not diagnosis.trace.remade, written=written)
         sites = self._chosen(readings.sites(diagnosis))
         if (stand := readings.standing(diagnosis)) and any(readings.orphans(self._tried(sites))):
             sites = stand
@@ -260,6 +262,11 @@ class Pool:
     def sites(self) -> tuple[wire.Site, ...]:
         """The places at which a reference does what the script does not."""
         return self._runs.builder.sites
+
+    @property
+    def spares(self) -> bool:
+        """Whether the loss of some passes is a number, so that their steps are left out."""
+        return self._runs.builder.spares
 
     @property
     def too_few(self) -> str:
@@ -407,8 +414,8 @@ class Pool:
 
     def _expected(self, spec: RunSpec) -> tuple[tuple[wire.Step, ...], ...]:
         """The first steps of all references that a frozen run is compared with, where all of them are done."""
-        if spec.treatment is not Treatment.FROZEN or spec.intervention is not Intervention.NONE:
-            return ()
+        if spec.treatment is not Treatment.FROZEN or spec.intervention is not Intervention.NONE or self.spares:
+            return ()  # or its steps are not those that are compared
         live = self._runs.done.get(replace(spec, treatment=Treatment.LIVE))
         if live is not None and live.names != self._wait(self._first_letter()).names:
             return ()  # what is expected goes by the order of an optimizer's parameters
@@ -441,6 +448,8 @@ class Pool:
 
     def _until_later(self, spec: RunSpec, request: wire.Request, trace: wire.Trace) -> wire.Trace:
         """A run that died where, and as, the unedited script dies later, as one that stopped there."""
+        if self._runs.builder.spares:
+            trace = without_idle_steps(trace)
         if trace.outcome != "failed":
             return trace
         if spec == _FIRST_RUN:

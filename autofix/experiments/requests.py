@@ -7,7 +7,7 @@ import functools
 import math
 import operator
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from autofix.core.aligned import opcodes
@@ -110,6 +110,8 @@ class Builder:
     perturbed: bool = True
     """Parameters start a little beside where the script puts them: a gradient that a zero-initialised layer hides
     would be equal whatever an edit does to it."""
+    written: Mapping[Path, bytes] = field(default_factory=dict)
+    """The files in which a reference gets past the failure, where it is no call of torch's that it does otherwise."""
     patient: bool = False
     """Whether runs go on for as long as one does that still waits for something to compare."""
 
@@ -196,8 +198,9 @@ class Builder:
         frozen, still = spec.treatment is not Treatment.LIVE, spec.treatment is Treatment.STILL
         unmoved = spec.intervention is Intervention.UNMOVED
         doubled = sum(self.baseline.counts) if spec.intervention is Intervention.DOUBLED else -1
+        files = {**(self.written if spec.reading is not None else {}), **dict(spec.files)}
         return replace(
-            plain(self.target, mode, dict(spec.files)), passes=self.target.passes, threads=_threads(self.baseline),
+            plain(self.target, mode, files), passes=self.target.passes, threads=_threads(self.baseline),
             grace=GRACE, perturbed=self.perturbed and not unmoved, early=bool(self.baseline.counts),
             failed_at=(self.baseline.backward_count, *self.baseline.counts),
             concerned=self._concerned(), budget=self.budget, longest=_LONGEST, lead=self._lead(),
@@ -209,10 +212,15 @@ class Builder:
             nudged=spec.intervention is Intervention.NUDGED, doubled=doubled,
             bounding=spec.intervention is Intervention.BOUNDING,
             sources=spec.intervention is Intervention.SOURCED, once=self.once,
-            ordered=unmoved or spec.intervention is Intervention.ORDERED,
+            ordered=unmoved or spec.intervention is Intervention.ORDERED, spares=self.spares,
             # Where the script binds an updated leaf anew, an edit may write into it instead: neither is undone then.
             by_hand=not any(site.action == "update" for site in self.sites),
         )  # fmt: skip
+
+    @property
+    def spares(self) -> bool:
+        """Whether the loss of some passes is a number, which asks nothing: their steps may be left out."""
+        return bool(self.written) or any(site.action == "constant" for site in self.sites)
 
     # How far ----------------------------------------------------------------------------------------------------------
 

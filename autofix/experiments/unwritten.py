@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from autofix.core.edit import Declined, EditConflict
-from autofix.core.model import Target
+from autofix.core.model import Cause, Diagnosis, Target
 from autofix.probe import wire
 from autofix.syntax import calls, writes
 from autofix.syntax.apply import apply
@@ -33,6 +33,7 @@ from autofix.syntax.one_tensor import are_one, writes_to_one
 from autofix.syntax.source import Source
 from autofix.syntax.sources import Sources
 
+_LEAF = "(lambda it: it if hasattr(it, 'backward') else __import__('torch').zeros((), requires_grad=True))({})"
 _MOVED = (
     "(lambda new: new * (1 + 0.01 * (new.detach() / new.detach().abs().mean()).nan_to_num().sin()))({})"  # zeros stay
 )
@@ -180,6 +181,21 @@ def emptied_together(target: Target, trace: wire.Trace, failed: wire.Stack) -> t
         with contextlib.suppress(Declined, EditConflict):
             return found, {one.path: apply(one, rendered(steps)) for one, steps in found.steps.items()}
     return None, {}
+
+
+def numbers_as_leaves(target: Target, diagnosis: Diagnosis) -> dict[Path, bytes]:
+    """The files in which backward starts at a leaf of its own in the passes whose loss is a number.
+
+    Nothing in such a pass is to be trained. {} where the number was taken out of a graph, or something else failed.
+    """
+    failure = diagnosis.failure
+    if diagnosis.cause is not Cause.NO_GRAPH or failure.in_backward or failure.type != "AttributeError":
+        return {}
+    for _, source, node in Sources.of(target).nodes(failure.stack[:1]) if not diagnosis.trace.origins else ():
+        loss = node.value if isinstance(node, ast.Attribute) else calls.started(node)
+        with contextlib.suppress(Declined, EditConflict):
+            return {source.path: apply(source, rendered(embed(source, loss, _LEAF)))} if loss is not None else {}
+    return {}
 
 
 def begun_anew(target: Target, trace: wire.Trace, failed: wire.Stack) -> tuple[Begun | None, dict[Path, bytes]]:

@@ -134,6 +134,7 @@ class Request:
     idle: tuple[int, ...] = ()  # frozen: the optimizers that never step, and so end no round
     rounds: tuple[tuple[int, ...], ...] = ()  # frozen: the steps that the reference had made when each round ended
     by_hand: bool = True  # frozen: steps that are made by hand, into a leaf that lasts, are undone, too
+    spares: bool = False  # frozen: a step that uses no gradient, or zeros, ends no round
     shapes: int = 0  # of how many steps of each optimizer it is told what their graphs are made of; -1: of all
     held: bool = False  # what other state than parameters held at each step is told
     truncated: bool = False

@@ -39,7 +39,7 @@ def _unseen(letter: wire.Trace, first: wire.Trace) -> str:
 
 def _never_trains(runs: Runs) -> str:
     """Why a loss that is a number may be meant otherwise: no pass shows what it trains; '' where one does."""
-    if not any(site.action == "constant" for site in runs.case.pool.sites):
+    if not runs.case.pool.spares:
         return ""
     letter = runs.letter
     owned = {name for index in range(len(letter.counts)) for name in letter.parameters(index)}

@@ -354,6 +354,35 @@ for _ in range(6):
     },
     frozenset({"the other on again"}),
 )  # fmt: skip
+ZERO, BACKWARD, STEP = (f"    {one}()\n" for one in ("optimizer.zero_grad", "loss.backward", "optimizer.step"))
+SKIPPED = "a leaf", "skipped", "skipped where it is no tensor", "backward is skipped"
+NOTHING = Program(
+    "nothing was found in some passes",
+    """\
+net = Net(4, 2)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.05, momentum=0.9)
+for number in range(9):
+    out, loss = net(torch.randn(5, 4)), 0
+    for row in out[: (number + 1) % 3]:
+        loss = loss + row.pow(2).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+""",
+    {
+        "a leaf": (("), 0\n", "), torch.zeros((), requires_grad=True)\n"),),
+        "skipped": ((ZERO, f"    if isinstance(loss, int):\n        continue\n{ZERO}"),),
+        "skipped where it is no tensor": ((ZERO, f"    if not torch.is_tensor(loss):\n        continue\n{ZERO}"),),
+        "backward is skipped": ((BACKWARD, f"    if not isinstance(loss, int):\n    {BACKWARD}"),),
+        "zeros of the output": (("), 0\n", "), 0\n    loss = 0 * out.sum()\n"),),
+        "another loss": ((ZERO, f"    loss = loss + 0.1 * out.mean()\n{ZERO}"),),
+        "the last gradient again": (
+            (ZERO + BACKWARD, f"    if not isinstance(loss, int):\n    {ZERO}    {BACKWARD}"),
+        ),
+        "the first row always": (("out[: (number + 1) % 3]", "out[: max(1, (number + 1) % 3)]"),),
+    },
+    frozenset(SKIPPED),
+)  # fmt: skip
 PROGRAMS = (
     GUIDED,
     GUIDED.mutated(
@@ -415,5 +444,23 @@ PROGRAMS = (
     ),
     TWO_OFF,
     IN_TURN,
+    NOTHING,
+    NOTHING.mutated(
+        "zeros are nothing without momentum", (", momentum=0.9", ""), right=(*SKIPPED, "zeros of the output")
+    ),
+    NOTHING.mutated("weights decay", (", momentum=0.9", ", weight_decay=0.1"), right=SKIPPED),
+    NOTHING.mutated("Adam counts its steps", ("SGD", "Adam"), (", momentum=0.9", ""), right=SKIPPED),
+    NOTHING.mutated(
+        "a rate that each pass makes smaller",
+        (STEP, f'{STEP}    optimizer.param_groups[0]["lr"] *= 0.9\n'),
+        right=("a leaf", "backward is skipped"),
+    ),
+    NOTHING.mutated("what is added has no graph", ("row.pow(2)", "row.detach().pow(2)")),
+    NOTHING.mutated("numbers are added", ("row.pow(2).mean()", "row.pow(2).mean().item()")),
+    NOTHING.mutated(
+        "another name is added to",
+        ("loss = loss + row", "total = loss + row"),
+        (STEP, f"    out.abs().mean().backward()\n{STEP}"),
+    ),
     CUT.mutated("the optimizer has both", ("(net.parameters()", "([*net.parameters(), *target.parameters()]")),
 )

@@ -274,7 +274,9 @@ class Origins(TorchFunctionMode, Listener):
         return tuple(wire.Origin("constant", self._frames.resolve(raw)) for raw in dict.fromkeys(found))
 
     def number(self, value: float) -> tuple[wire.Origin, ...]:
-        """The calls that took a number out of torch, or the latest where none gave this one."""
+        """The calls that took a number out of torch, or the latest where none gave this one; () of a 0, as of a sum."""
+        if not value:
+            return ()
         latest = list(self._left)[-_MOST:]
         known = [record for record, had in latest if bool(had) is bool(latest[-1][1])]  # of numbers, the last alone
         records = self._returned([value]) or (known[-1:] if latest and latest[-1][1] else known)

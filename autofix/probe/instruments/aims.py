@@ -34,9 +34,12 @@ _PAIRS = {
 _PRODUCTS = dict.fromkeys((torch.mul, torch.Tensor.mul, torch.multiply, torch.Tensor.multiply), _OPERANDS)
 _NAMES: Mapping[Any, tuple[str, ...]] = {**_LOSSES, **_DIFFERENCES, **_PAIRS, **_PRODUCTS}
 """The parameters of what is watched, in order."""
-_NORMS = frozenset({"LinalgVectorNormBackward0", "NormBackward0", "NormBackward1", "SqrtBackward0"})
-_GUARDS = frozenset({"ExpandBackward0", "ClampMinBackward0", "ClampBackward0", "ClampBackward1", "AddBackward0"})
-"""What keeps a norm from zero before something is divided by it, or repeats it."""
+_NORMS = frozenset({"LinalgVectorNormBackward0", "NormBackward0", "NormBackward1", "PowBackward0", "MulBackward0"})
+_BEHIND = frozenset({
+    "ExpandBackward0", "ClampMinBackward0", "ClampBackward0", "ClampBackward1", "AddBackward0", "SqrtBackward0",
+    "SumBackward1", "UnsqueezeBackward0",
+})  # fmt: skip
+"""What keeps a norm from zero before something is divided by it, or repeats it; and what one is made of by hand."""
 
 
 class Held(NamedTuple):
@@ -78,7 +81,10 @@ class Aims(Functions):
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
-        if (names := _NAMES.get(func)) is None or not (holds := _is_held(func, args)) and not self._cut:
+        if (names := _NAMES.get(func)) is None:
+            return func(*args, **kwargs)
+        holds = _is_held(func, args)
+        if not (holds or self._cut):
             return func(*args, **kwargs)
         sides = _sides(names, args, kwargs)
         if len(set(sides.values())) < 2 and holds:  # noqa: PLR2004  nothing is held against another
@@ -131,9 +137,9 @@ def _is_unit(value: Any) -> bool:
     if node is None or node.name() != "DivBackward0":
         return False
     whole, by = (one for one, _ in node.next_functions)
-    while by is not None and by.name() in _GUARDS:
+    while by is not None and by.name() in _BEHIND:
         by = by.next_functions[0][0]
-    return by is not None and by.name() in _NORMS and whole in graph.walk_nodes(by)
+    return by is not None and by.name() in _NORMS and whole in graph.children(by)
 
 
 def _sides(names: tuple[str, ...], args: Any, kwargs: Any) -> dict[str, int]:

@@ -85,6 +85,8 @@ class Freeze(Perturb):
         """What each leaf held where it was first used, until a backward reaches it."""
         self._reached: dict[int | None, torch.Tensor] = {}
         self._written: set[int] = set()
+        self._spared: Counter[int] | None = Counter() if asked.spares else None
+        """How many steps of each optimizer used no gradient, or zeros."""
         self._rounds: set[int] = set()
         """The leaves that are written by hand in each round, once that is known."""
         self._asked: dict[int, int] = {}
@@ -209,6 +211,9 @@ class Freeze(Perturb):
         if index not in self._before:
             with quiet():
                 self._before[index] = copies(parameters(optimizer), self._spare.pop(index, []))
+                sent = (one.grad for one in parameters(optimizer) if one.grad is not None)
+                if self._spared is not None and not any(map(torch.count_nonzero, sent)):
+                    self._spared[index] += 1
 
     def evaluate(self, index: int, optimizer: torch.optim.Optimizer) -> None:
         mine = [parameter for parameter in parameters(optimizer) if id(parameter) in self._trained]
@@ -266,7 +271,8 @@ class Freeze(Perturb):
 
     def _stepping(self) -> list[int]:
         """How often each optimizer has stepped, but for those that never do, such as one that only wraps others."""
-        return [count for index, count in enumerate(self._taps.counts) if index not in self._idle]
+        spared = self._spared or Counter()
+        return [count - spared[index] for index, count in enumerate(self._taps.counts) if index not in self._idle]
 
     def _move(self, moved: list[torch.Tensor]) -> None:
         self._round += 1

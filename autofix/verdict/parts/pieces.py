@@ -102,7 +102,8 @@ def _layers(new: ast.AST, known: set[str], *, alone: bool) -> Iterator[tuple[ast
                 yield from ((node, one) for one in args)
             case ast.Call(ast.Attribute(attr="where"), [_, one, other]):
                 yield from ((node, side) for side in (one, other))
-            case ast.Call(ast.Attribute(value, name), args) if name not in _PLACES | _SPREAD:
+            # A question, as `is_tensor`, is another than what it asks about.
+            case ast.Call(ast.Attribute(value, name), args) if name not in _PLACES | _SPREAD and name[:3] != "is_":
                 yield node, value
                 if args and not isinstance(args[0], ast.Starred):
                     yield node, args[0]
