@@ -6,7 +6,7 @@ A loss is given a target with a graph, and the failure lies in that graph: anoth
 an optimizer moved it. So may a later failure, which the run did not come to and the edit avoids: where some backward
 would have freed the graph of a target. The edit keeps that graph. The target is what torch calls so among the
 parameters of its losses. Where two sides may change places, as in a squared error, a difference that is written by
-hand, or a cosine, it is the one that the run tells:
+hand, or a cosine, also as the product of two tensors of length one, it is the one that the run tells:
 
 - the other side has owned parameters of its own, a predictor, and the target has none;
 - or both are what one network gives, and a constant is added to the target alone, as a reward is;
@@ -100,6 +100,13 @@ for _ in range(4):
 SYMMETRIC = TWO_VIEWS.replace("FIRST", "(1 - F.cosine_similarity(predictor(z1), z2)).mean().backward()").replace(
     "SECOND", "(1 - F.cosine_similarity(z1, predictor(z2))).mean().backward()"
 )
+UNITS = "(1 - (F.normalize({}, dim=1) * F.normalize({}, dim=1)).sum(1)).mean().backward()"
+IN_TURN = TWO_VIEWS.replace("FIRST", UNITS.format("predictor(z1)", "z2")).replace(
+    "SECOND", UNITS.format("predictor(z2)", "z1")
+)
+ALIKE = TWO_VIEWS.replace("FIRST", UNITS.format("z1", "z2")).replace("SECOND", "head(z1).square().mean().backward()")
+WEIGHED = TWO_VIEWS.replace("FIRST", "(F.normalize(predictor(z1), dim=1) * z2).sum(1).square().mean().backward()")
+WEIGHED = WEIGHED.replace("SECOND", "(F.normalize(predictor(z2), dim=1) * z1).sum(1).square().mean().backward()")
 SIAMESE = TWO_VIEWS.replace("FIRST", "(predictor(z1) + head(z1)).square().mean().backward()").replace(
     "SECOND", "(z1 - z2).norm(dim=1).mean().backward()"
 )
@@ -193,6 +200,7 @@ class LossTrainsItsTarget(Property):
         Example(SKILLS.replace("LOSS", "F.mse_loss(reward, value(seen))"), *KEPT),
         Example(BY_HAND, *KEPT),
         Example(SYMMETRIC, *FIRST_KEPT),
+        Example(IN_TURN, *FIRST_KEPT),
         Example(TEMPORAL, *FIRST_KEPT),
         Example(SCALED.replace("embed(seen), embed", "encoder(seen).tanh(), embed"), *OWN_SCALE),
     )
@@ -202,6 +210,8 @@ class LossTrainsItsTarget(Property):
         Example(TARGET, "value(seen), reward", "value(seen.detach()), reward.detach()"),
         Example(BY_HAND, "(seen) - reward", "(seen.detach()) - reward.detach()"),
         Example(SIAMESE, *FIRST_KEPT),
+        Example(ALIKE, *FIRST_KEPT),
+        Example(WEIGHED, *FIRST_KEPT),
         Example(DECODED, *FIRST_KEPT),
         Example(TOWERS, *FIRST_KEPT),
         Example(NEAR, *FIRST_KEPT),
