@@ -17,7 +17,9 @@ TARGET, WEIGHT = "loss-trains-target", "weight-has-graph"
 def seen(runs: Runs) -> list[wire.Fact]:
     """All that is seen of such values, targets first; of later failures, too, which an edit of the first may keep."""
     # A run that is watched for targets is dear: it is made where the letter holds two with a graph at all.
-    may_be = runs.freed_by and len(runs.letter.reaches) > 1 and runs.letter.seen("holds-two")
+    letter = runs.letter
+    again = runs.freed_by and len(letter.reaches) > 1
+    may_be = (again or letter.seen("goes-into-off")) and letter.seen("holds-two")
     later = runs.sourced.seen(TARGET) if may_be else ()
     return list(dict.fromkeys((*runs.trace.seen(TARGET), *later, *runs.trace.seen(WEIGHT))))
 

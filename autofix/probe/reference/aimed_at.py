@@ -1,8 +1,9 @@
-"""Targets and weights that lead a backward to what another one would have freed, wherever in a run that is."""
+"""Targets and weights that lead a backward to what another one would have freed, or what was made without gradient."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ..engine.sources import DataSources
@@ -10,6 +11,7 @@ from ..engine.taps import Call, Listener, Taps, parameters
 from ..instruments.aimed import Aim, Graph, residuals, spoiled_aims, stripped, targets, weights
 from ..instruments.aims import Aims, Held
 from ..program.frames import Frames, Raw
+from .switched_off import SwitchedOff
 
 _KEPT = 8
 _TWICE = 2
@@ -26,11 +28,14 @@ class _Done(NamedTuple):
 class AimedAt(Listener):
     """Holds each backward call against the latest ones before it that keep no graph.
 
-    A failure shows the first of such calls alone; an edit that cures it may meet, and keep, the next.
+    A failure shows the first of such calls alone; an edit that cures it may meet, and keep, the next. A target also
+    counts that the script makes where it has gradients off, and a reference leaves them on: `off` knows of it.
     """
 
-    def __init__(self, frames: Frames, taps: Taps, aims: Aims, sources: DataSources) -> None:
-        self._frames, self._taps, self._aims, self._sources = frames, taps, aims, sources
+    def __init__(
+        self, frames: Frames, taps: Taps, aims: Aims, sources: DataSources, off: Callable[[], SwitchedOff]
+    ) -> None:  # fmt: skip
+        self._frames, self._taps, self._aims, self._sources, self._off = frames, taps, aims, sources, off
         self._done: list[_Done] = []
         self._found: dict[tuple[Raw, str], list[bool]] = {}
         """Of each target, pass by pass, whether it comes by a copy that is kept from learning."""
@@ -50,6 +55,7 @@ class AimedAt(Listener):
             return
         whole = Graph.of(call.roots, self._taps.owned)
         this = _Done(call.stack, whole, list(self._aims.placed(whole.edges)))
+        self._note_made_off(this)
         for done in self._done:
             shared = whole.names.keys() & done.whole.names.keys()
             for one in (this, done) if shared else ():
@@ -62,6 +68,13 @@ class AimedAt(Listener):
                 self._residuals[one.raw] += bool(aims) and aims == list(residuals(one.whole, aims, other.whole))
         if not call.keep:
             self._done = [*self._done[1 - _KEPT :], this]
+
+    def _note_made_off(self, this: _Done) -> None:
+        off = set(filter(self._off().holds, this.whole.names))
+        for raw, held in this.held if off else ():
+            for aim in targets(this.whole, held, off):
+                if aim.made in off and off.isdisjoint(aim.beside):
+                    self._found.setdefault((raw, aim.argument), []).append(self._is_of_copy(this.whole, aim))
 
     def _is_of_copy(self, whole: Graph, aim: Aim) -> bool:
         """Whether a target is a constant and what a copy of its predictor gives, which never learns; only others do."""

@@ -63,7 +63,8 @@ def arm(run: State, uses: Uses, hooks: Hooks) -> None:
         sources = run.modes.enter_context(known.sources if known else DataSources(run.frames, run.taps))
         derivatives = known.derivatives if known else PlainDerivatives(run.frames, run.taps)
         heard.append(run.modes.enter_context(derivatives))
-        heard.append(AimedAt(run.frames, run.taps, run.modes.enter_context(Aims(run.frames)), sources))
+        aims = run.modes.enter_context(Aims(run.frames))
+        heard.append(AimedAt(run.frames, run.taps, aims, sources, lambda: run.off))
     carried = Carried(run.frames, run.names, asked.truncated, sources, once=asked.once)
     hooks.cut_before = lambda: carried.cut_before
     heard += [HandedOn(carried, asked.handed), KeepGraphs(), Evaluations(run.frames), carried]

@@ -86,10 +86,13 @@ class SwitchedOff(Listener):
             return False
         return node._sequence_nr() >= self._began[-1] if self.off else not self._is_outside(node)
 
-    def _is_outside(self, node: graph.Node) -> bool:
-        age = node._sequence_nr()
+    def holds(self, age: int) -> bool:
+        """Whether a node of that age was made in a region that has ended."""
         at = bisect.bisect_right(self._began, age) - 1
-        return at < 0 or age >= self._ended[at]
+        return at >= 0 and at < len(self._ended) and age < self._ended[at]
+
+    def _is_outside(self, node: graph.Node) -> bool:
+        return not self.holds(node._sequence_nr())
 
     def _needs(self, call: Call, owned: set[int]) -> bool:
         """Whether a term of the loss, or what it is derived by, has no graph but that of the region."""

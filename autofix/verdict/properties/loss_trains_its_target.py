@@ -4,7 +4,8 @@
 
 A loss is given a target with a graph, and the failure lies in that graph: another backward freed what it leads to, or
 an optimizer moved it. So may a later failure, which the run did not come to and the edit avoids: where some backward
-would have freed the graph of a target. The edit keeps that graph. The target is what torch calls so among the
+would have freed the graph of a target. Or the code makes the target, and not the prediction, where it has gradients
+off, and a loss needs what else is made there. The edit keeps that graph. The target is what torch calls so among the
 parameters of its losses. Where two sides may change places, as in a squared error, a difference that is written by
 hand, or a cosine, also as the product of two tensors of length one, it is the one that the run tells:
 
@@ -138,6 +139,29 @@ TEMPORAL = BOOTSTRAPPED.replace("TOWARDS", "reward + 0.9 * later")
 NEAR = BOOTSTRAPPED.replace("TOWARDS", "later")
 FIRST_KEPT = ("mean().backward()", "mean().backward(retain_graph=True)")
 BY_HAND = SKILLS.replace("LOSS", "(value(seen) - reward).square().mean()")
+ASSIGNED = """\
+net = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 2))
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+
+
+@torch.no_grad()
+def assign(out):
+    best = out[:, 0].topk(3).indices
+    return out[best, 1], out[best, 1].sigmoid(), best
+
+
+for _ in range(5):
+    out = net(torch.randn(6, 3))
+    kept, quality, best = assign(out)
+    far = (kept - 1).square().mean()
+    optimizer.zero_grad()
+    far.backward(retain_graph=True)
+    loss = F.binary_cross_entropy_with_logits(out[best, 0], quality)
+    loss.backward()
+    optimizer.step()
+"""
+LIFTED = ("@torch.no_grad()\n", "")
+BY_PLACE = ("kept - 1", "out[best, 1] - 1")
 FOLLOWED = """\
 encoder, head = nn.Linear(4, 3), nn.Linear(3, 1)
 optimizer = torch.optim.SGD([*encoder.parameters(), *head.parameters()], lr=0.1)
@@ -187,8 +211,8 @@ class LossTrainsItsTarget(Property):
     name = "loss-trains-its-target"
     runs = ("trace", "sourced")
     sentence = (
-        "this loss also trains what it is given as its target, through a graph that another loss uses; "
-        "the target may be meant as a constant"
+        "this loss also trains what it is given as its target, through a graph that another loss uses, or that the "
+        "code makes with gradients off; the target may be meant as a constant"
     )
     raises = (
         Example(TARGET, *KEPT),
@@ -203,6 +227,7 @@ class LossTrainsItsTarget(Property):
         Example(IN_TURN, *FIRST_KEPT),
         Example(TEMPORAL, *FIRST_KEPT),
         Example(SCALED.replace("embed(seen), embed", "encoder(seen).tanh(), embed"), *OWN_SCALE),
+        Example(ASSIGNED, *LIFTED),
     )
     silent = (
         Example(SKILLS.replace("LOSS", "(value(seen) * reward).square().mean()"), *KEPT),
@@ -218,6 +243,8 @@ class LossTrainsItsTarget(Property):
         Example(FOLLOWED, "before, mean = kept", "before, mean = kept.detach()"),
         Example(SCALED, *OWN_SCALE),
         Example(ERROR, "[:, :1] * error", "[:, :1] * error.detach()"),
+        Example(ASSIGNED, *BY_PLACE),
+        Example(ASSIGNED.replace("quality)", "torch.ones(3))"), *LIFTED),
     )
 
     def find(self, evidence: Evidence) -> Finding | None:
