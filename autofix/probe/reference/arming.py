@@ -15,13 +15,13 @@ from ..instruments.aims import Aims
 from ..instruments.hooks import Hooks
 from ..instruments.outputs import Outputs
 from ..instruments.state import State
-from ..instruments.taken_back import TakenBack
 from ..instruments.uses import Uses
 from ..passes.carried import Carried
 from ..passes.evaluations import Evaluations
 from ..passes.for_a_call import ForACall
 from ..passes.handed_on import HandedOn
 from ..passes.slopes import Slopes
+from ..passes.taken_back import TakenBack
 from ..refused import as_instance, sent
 from ..refused.flagged import Flagged
 from ..refused.for_a_pass import ForAPass
