@@ -7,8 +7,10 @@ from typing import Any
 
 import torch
 
+from ..engine import graph
 from ..engine.names import Names
 from ..engine.operators import Known, storage_key
+from ..engine.quiet import quiet
 from ..engine.refused import tensors
 from ..engine.remembered import Remembered
 from ..engine.taps import Call, Listener, Taps, parameters
@@ -23,7 +25,8 @@ class Uses(Listener):
 
     From the first step of an optimizer that finds no gradient on, what is computed from its parameters is followed,
     through cuts of the graph too, as far as torch computes it: `used` are the optimizers that a backward started from
-    such a value of.
+    such a value of. So are those that find zeros alone, where a loss is made of what they own by numbers that are
+    rounded or drawn, and by nothing else.
 
     An *elder* is a tensor that was there when an optimizer took a leaf of the same storage, so that each step writes
     it, too. Only reads that train are noted: as an argument of a module, or beside something that has a graph.
@@ -37,6 +40,8 @@ class Uses(Listener):
         self._made = Remembered[set[int]]()
         """Tensors that were computed from such parameters, and whose they are."""
         self._used: set[int] = set()
+        self._zeros: set[int] = set()
+        """The optimizers that found nothing but zeros at their latest step."""
         self._leaves: dict[int | None, tuple[torch.Tensor, int]] = {}
         """By its storage, a leaf that shares it, and its optimizer."""
         self._elders = Remembered[bool]()
@@ -75,8 +80,16 @@ class Uses(Listener):
             known = self._sources.setdefault(id(parameter), set())
             (known.add if without else known.discard)(index)
         self._sources = {key: owners for key, owners in self._sources.items() if owners}
+        with quiet():
+            sent = [p.grad for p in mine if p.grad is not None]
+            (self._zeros.add if sent and not any(map(torch.count_nonzero, sent)) else self._zeros.discard)(index)
 
     def backward(self, call: Call) -> None:
+        if self._zeros:
+            walks = (graph.leaves(graph.walk(call.roots, enter)) for enter in (None, graph.sends))
+            reached, sent = ({id(leaf) for leaf in leaves} for leaves in walks)
+            owned = self._taps.owned
+            self._used |= {at for at in self._zeros if reached & owned[at] and not sent & owned[at]}
         for root in call.roots if self._sources else ():
             self._used |= self._owners(root)
 

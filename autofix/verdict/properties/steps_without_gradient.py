@@ -3,9 +3,10 @@
 ## What it finds
 
 An optimizer made at least three steps in the edited run, and none of them used a gradient, although a loss depends on
-the values of its parameters. Or all gradients were zero, and the optimizer would have been trained if no gradient
-flowed into earlier passes. Or its first steps used gradients, and at least three later ones none, up to the end, though
-they do in the code: what it owns is used in the first pass alone, and cut behind it.
+the values of its parameters. Or all gradients were zero, and the loss is made of them by rounded numbers alone, or the
+optimizer would have been trained if no gradient flowed into earlier passes. Or its first steps used gradients, and at
+least three later ones none, up to the end, though they do in the code: what it owns is used in the first pass alone,
+and cut behind it.
 
 This is not said where the optimizer waits: no loss is computed from its network (idle, gated, or of another phase), all
 that it owns is frozen, a term has the weight 0 for now, or some later step did have a gradient.
@@ -82,6 +83,21 @@ for _ in range(6):
     loss = (gain * x @ fast - 1).square().mean()
     train: loss
 """
+STORED = """\
+marker, reader = nn.Linear(4, 6), nn.Linear(6, 1)
+optimizer, of_reader = torch.optim.Adam(marker.parameters()), torch.optim.Adam(reader.parameters())
+for _ in range(120):
+    first = (reader(torch.randn(8, 6)) - 1).square().mean()
+    train[of_reader]: first
+for parameter in reader.parameters():
+    parameter.requires_grad = False
+for _ in range(5):
+    marked = marker(torch.randn(8, 4)).sigmoid()
+    stored = (marked * 255).round().to(torch.uint8).float() / 255
+    loss = (reader(stored) - 1).square().mean()
+    train: loss
+"""
+CAST = ".round().to(torch.uint8).float()"
 HANDED_ON = ("    optimizer.step()\n", "    optimizer.step()\n    fast = fast.detach().requires_grad_()\n")
 NEW = "        new = policy(seen)"
 ANEW = "        old = policy(seen).log_softmax(-1)[:, 0]\n" + NEW
@@ -97,12 +113,15 @@ class StepsWithoutGradient(Property):
         Example(POLICY, NEW, ANEW),
         Example(WITH_CRITIC, NEW, ANEW),
         Example(FAST, *HANDED_ON),
+        Example(STORED, CAST, ".round()"),
     )
     silent = (
         Example(IDLE, "loss_g = F.mse_loss(score, one)", "loss_g = F.mse_loss(D(torch.randn(8, 6)), one)"),
         Example(ENTROPY, NEW, ANEW),
         Example(GATED, NEW, ANEW),
         Example(FAST.replace("[w]", "[w, gain]"), *HANDED_ON),
+        Example(STORED, CAST, ""),
+        Example(STORED, "(stored) - 1", "(stored) - 1 + 0.1 * marked.mean()"),
     )
 
     def find(self, evidence: Evidence) -> Finding | None:
@@ -143,6 +162,8 @@ def _is_starved(evidence: Evidence, index: int, *, zeros: bool) -> bool:
     A loss depends on what it owns, or is made of it by what has no slope; or, of gradients that cancel, what earlier
     passes left is one side of it.
     """
+    if index in evidence.letter.used:
+        return True
     if not zeros:
-        return index in evidence.letter.used or bool(_used(evidence.letter, index)[1])
+        return bool(_used(evidence.letter, index)[1])
     return not comparable(evidence.cut) and any(map(norm, _used(evidence.cut, index)[1]))
