@@ -92,6 +92,32 @@ def kept(text: str) -> Change:
     return f"    {first}.backward()", f"    {first}.backward(retain_graph=True)"
 
 
+LOOKED_UP = """\
+import torch
+
+torch.manual_seed(1)
+emb, head = torch.nn.Embedding(7, 3, sparse=True), torch.nn.Linear(3, 1)
+of_emb, of_head = (torch.optim.SGD(net.parameters(), lr=0.1) for net in (emb, head))
+state = torch.zeros(8, 3)
+for step in range(6):
+    state = 0.5 * state + emb(torch.randint(0, 7, (8,)))
+    loss = (head(state) - 1).pow(2).mean()
+    of_emb.zero_grad()
+    of_head.zero_grad()
+    loss.backward()
+    of_emb.step()
+    of_head.step()
+"""
+
+
+def test_an_optimizer_may_have_sparse_gradients_alone(script: Scripts) -> None:
+    train = script(LOOKED_UP)
+    right = train.verdict(("0.5 * state", "0.5 * state.detach()"))
+    assert (right.applicability, right.effect) == (Applicability.SAFE, Effect.TRUNCATED)
+    wrong = train.verdict(("0.5 * state + emb", "0.5 * state.detach() + 0.9 * emb"))
+    assert wrong.applicability is Applicability.UNSAFE
+
+
 @pytest.mark.parametrize("name", one_in(3, SCRIPTS))
 def test_the_kept_graph_is_identical_and_the_cut_one_is_changed(script: Scripts, name: str) -> None:
     train, keep = script(HEAD + SCRIPTS[name]), kept(SCRIPTS[name])

@@ -126,14 +126,15 @@ def _in_backward(error: BaseException, run: State, frame: FrameType) -> str:
 def _given_by_function(run: State) -> str:
     """The kind of a failure over what a backward of the user's own gave: too few gradients, or one of another shape."""
     last = run.functions
-    for kind, name, seen in (
-        ("gradients_miscounted", "miscounted", last.miscounted() if last is not None else ""),
-        ("gradient_misshapen", "misshapen", last.misshapen() if last is not None else ""),
-    ):
-        if seen and last.end:
-            run.found = (wire.Origin(name, run.frames.resolve(last.end), node=seen),)
-            return kind
-    return ""
+    if last is None:
+        return ""
+    kind, seen = "gradients_miscounted", last.miscounted()
+    if not seen:
+        kind, seen = "gradient_misshapen", last.misshapen()
+    if not seen or not last.end:
+        return ""
+    run.found = (wire.Origin(kind.rpartition("_")[2], run.frames.resolve(last.end), node=seen),)
+    return kind
 
 
 def _without_gradient(error: BaseException, run: State) -> str:
@@ -173,9 +174,8 @@ def _without_gradient(error: BaseException, run: State) -> str:
 def _by_torch(error: BaseException, run: State) -> str:
     """The kind of what a function of torch's refuses that is written in Python; '' for another failure.
 
-    What sends to another process, a result with its graph;
-    a module, a tensor under the name of one of its parameters; a function of autograd, to be called as an instance; a
-    parameter, whole numbers.
+    What sends to another process, a result with its graph; a module, a tensor under the name of one of its parameters;
+    a function of autograd, to be called as an instance; a parameter, whole numbers.
     """
     frames = frames_of(error)
     if not frames:

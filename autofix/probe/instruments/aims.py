@@ -34,7 +34,8 @@ _PAIRS = {
 _PRODUCTS = dict.fromkeys((torch.mul, torch.Tensor.mul, torch.multiply, torch.Tensor.multiply), _OPERANDS)
 _NAMES: Mapping[Any, tuple[str, ...]] = {**_LOSSES, **_DIFFERENCES, **_PAIRS, **_PRODUCTS}
 """The parameters of what is watched, in order."""
-_NORMS = frozenset({"LinalgVectorNormBackward0", "NormBackward0", "NormBackward1", "PowBackward0", "MulBackward0"})
+_NORMS = frozenset({"LinalgVectorNormBackward0", "NormBackward0", "NormBackward1"})
+_SQUARES = frozenset({"PowBackward0", "MulBackward0"})
 _BEHIND = frozenset({
     "ExpandBackward0", "ClampMinBackward0", "ClampBackward0", "ClampBackward1", "AddBackward0", "SqrtBackward0",
     "SumBackward1", "UnsqueezeBackward0",
@@ -137,9 +138,12 @@ def _is_unit(value: Any) -> bool:
     if node is None or node.name() != "DivBackward0":
         return False
     whole, by = (one for one, _ in node.next_functions)
+    passed = set[str]()
     while by is not None and by.name() in _BEHIND:
+        passed.add(by.name())
         by = by.next_functions[0][0]
-    return by is not None and by.name() in _NORMS and whole in graph.children(by)
+    norms = _NORMS | _SQUARES if passed >= {"SqrtBackward0", "SumBackward1"} else _NORMS
+    return by is not None and by.name() in norms and {whole} == set(graph.children(by))
 
 
 def _sides(names: tuple[str, ...], args: Any, kwargs: Any) -> dict[str, int]:

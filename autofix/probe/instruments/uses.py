@@ -13,6 +13,7 @@ from ..engine.operators import Known, storage_key
 from ..engine.quiet import quiet
 from ..engine.refused import tensors
 from ..engine.remembered import Remembered
+from ..engine.sketch import is_zero
 from ..engine.taps import Call, Listener, Taps, parameters
 from ..program.frames import Frames, Raw
 
@@ -82,7 +83,7 @@ class Uses(Listener):
         self._sources = {key: owners for key, owners in self._sources.items() if owners}
         with quiet():
             sent = [p.grad for p in mine if p.grad is not None]
-            (self._zeros.add if sent and not any(map(torch.count_nonzero, sent)) else self._zeros.discard)(index)
+            (self._zeros.add if sent and all(map(is_zero, sent)) else self._zeros.discard)(index)
 
     def backward(self, call: Call) -> None:
         if self._zeros:

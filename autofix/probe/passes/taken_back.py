@@ -54,7 +54,6 @@ class TakenBack(Listener):
         self._done: deque[_Done] = deque(maxlen=_LATEST)
         self._segment: list[_Done] = []
         """The calls since the latest step."""
-        self._came: dict[int, torch.Tensor] = {}
         self._stepped = False
         self._seen: dict[tuple[int, Raw], list[int]] = {}
         """Of what a call left to an optimizer, pass by pass, how many numbers are taken back; 0 where not all are."""

@@ -21,6 +21,7 @@ from ..engine.operators import Dispatch, Known, storage_key
 from ..engine.plain import Plainly
 from ..engine.quiet import quiet
 from ..engine.refused import tensors
+from ..engine.sketch import is_zero
 from ..engine.taps import Call, Taps, copies, parameters
 from ..engine.transforms import outside
 from ..instruments.courses import Courses
@@ -212,7 +213,7 @@ class Freeze(Perturb):
             with quiet():
                 self._before[index] = copies(parameters(optimizer), self._spare.pop(index, []))
                 sent = (one.grad for one in parameters(optimizer) if one.grad is not None)
-                if self._spared is not None and not any(map(torch.count_nonzero, sent)):
+                if self._spared is not None and all(map(is_zero, sent)):
                     self._spared[index] += 1
 
     def evaluate(self, index: int, optimizer: torch.optim.Optimizer) -> None:

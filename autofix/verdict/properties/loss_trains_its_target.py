@@ -108,6 +108,9 @@ IN_TURN = TWO_VIEWS.replace("FIRST", UNITS.format("predictor(z1)", "z2")).replac
 ALIKE = TWO_VIEWS.replace("FIRST", UNITS.format("z1", "z2")).replace("SECOND", "head(z1).square().mean().backward()")
 WEIGHED = TWO_VIEWS.replace("FIRST", "(F.normalize(predictor(z1), dim=1) * z2).sum(1).square().mean().backward()")
 WEIGHED = WEIGHED.replace("SECOND", "(F.normalize(predictor(z2), dim=1) * z1).sum(1).square().mean().backward()")
+SHARES = IN_TURN.replace("F.normalize(z1, dim=1)", "(z1 / (z1 * head.weight).add(9))").replace(
+    "F.normalize(z2, dim=1)", "(z2 / (z2 * head.weight).add(9))"
+)
 SIAMESE = TWO_VIEWS.replace("FIRST", "(predictor(z1) + head(z1)).square().mean().backward()").replace(
     "SECOND", "(z1 - z2).norm(dim=1).mean().backward()"
 )
@@ -237,6 +240,7 @@ class LossTrainsItsTarget(Property):
         Example(SIAMESE, *FIRST_KEPT),
         Example(ALIKE, *FIRST_KEPT),
         Example(WEIGHED, *FIRST_KEPT),
+        Example(SHARES, *FIRST_KEPT),
         Example(DECODED, *FIRST_KEPT),
         Example(TOWERS, *FIRST_KEPT),
         Example(NEAR, *FIRST_KEPT),

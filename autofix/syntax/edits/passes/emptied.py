@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import contextlib
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -44,15 +43,15 @@ def emptied(crossings: Iterable[Crossing], failed: Sequence[Frame], sources: Sou
         if (found := _with_twin(name, files, carriers, failed, sources)) is None:
             return None
         at, statement, path, twin, pairs = found
-        with contextlib.suppress(Declined):
+        try:
             new = [(at, insert_after(at, statement, [f"{path}.clear()"]))]
             new += [(source, set_keyword(source, pair, "strict", "True")) for source, pair in pairs]
-            for source, some in new:
-                known = steps.setdefault(source, [])
-                known += [one for one in some if one not in known]
-            records[path] = twins[twin] = None
-            continue
-        return None
+        except Declined:
+            return None
+        for source, some in new:
+            known = steps.setdefault(source, [])
+            known += [one for one in some if one not in known]
+        records[path] = twins[twin] = None
     return Emptied(steps, list(records), next(iter(twins))) if records else None
 
 
