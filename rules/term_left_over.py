@@ -8,7 +8,7 @@ Where the condition does not hold, the loss takes the term of an earlier pass wi
 pass has freed.
 
 ## Fix safety
-Never safe: the code takes the old term into its loss, and nothing says that a pass without it has none. What is
+Not safe by itself: the code takes the old term into its loss, and nothing says that a pass without it has none. What is
 computed only now and then, by a count of steps, is kept on purpose.
 """
 
