@@ -9,8 +9,8 @@ An optimizer moves leaves in place. A result is no leaf, and what it was made of
 autograd does not follow.
 
 ## Fix safety
-Not safe by itself: a leaf of its own, which is cut from what made it, can be meant, and so can steps through which nothing
-flows. With `create_graph=True` the outer loss also trains through the inner gradients.
+Not safe by itself: a leaf of its own, which is cut from what made it, can be meant, and so can steps through which
+nothing flows. With `create_graph=True` the outer loss also trains through the inner gradients.
 """
 
 from __future__ import annotations
