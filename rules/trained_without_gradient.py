@@ -2,7 +2,8 @@
 
 ## What it does
 Takes the forward out of what switched gradients off, wherever that was: a block, one of several contexts, a decorator
-on a method, on a class or of the project's own, a flag that a caller gives. Where training itself runs inside an
+on a method, on a class or of the project's own, a flag that a caller gives. Of two values that are made in a block and
+held against each other, either is left in there as the target of the other. Where training itself runs inside an
 evaluation, it switches gradients on for the function that trains.
 
 ## Why autograd fails
@@ -11,21 +12,35 @@ written: a caller's `with torch.no_grad():` holds for all that is called in it.
 
 ## Fix safety
 Safe where one place alone switched gradients off and every parameter that an optimizer owns gets its gradient when that
-place does not.
+place does not, and nothing that is made there may be a target.
 """
 
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Collection, Iterator
 
 from autofix.probe.wire import Frame, Origin
 from autofix.search.rule import Cause, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
-from autofix.syntax import blocks, calls, modes
-from autofix.syntax.edits import embed, replace, set_keyword, undecorate, unwrap, with_gradient
+from autofix.syntax import blocks, calls, modes, names
+from autofix.syntax.edits import (
+    Step,
+    embed,
+    ensure_import,
+    move_after,
+    move_before,
+    replace,
+    set_keyword,
+    undecorate,
+    unwrap,
+    with_gradient,
+    wrap,
+)  # fmt: skip
 
 WHY = "The forward that backward goes through records its graph."
 WHY_WITHIN = "What is called from the block trains with gradients; the rest of the block stays without."
+WHY_PART = "What is to learn records its graph; the target that it is held against stays a constant."
 EACH = "Take the forward out of all that switch gradients off"
 _OUTWARDS = 3
 """How many frames out from where the mode was set an own context or decorator may stand."""
@@ -121,6 +136,30 @@ for _ in range(4):
     noise.grad = noise.grad.sign()
     opt.step()
     attack.step()
+! unsafe: a target is made in the block, too
+net = torch.nn.Linear(2, 3)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    now, then, reward = torch.randn(5, 2), torch.randn(5, 2), torch.randn(5)
+    with torch.no_grad():
+        target = reward + 0.9 * net(then).amax(1)
+-        value = net(now)[:, 0]
++    value = net(now)[:, 0]
+    train: (value - target).pow(2).mean()
+! unsafe: their difference stands in the block, too
+critic = torch.nn.Linear(2, 1)
+opt = torch.optim.SGD(critic.parameters(), lr=0.1)
+for _ in range(4):
+    now, then, reward = torch.randn(5, 2), torch.randn(5, 2), torch.randn(5, 1)
+    with torch.no_grad():
+-        value = critic(now)
++        with torch.enable_grad():
++            value = critic(now)
+        target = reward + 0.9 * critic(then)
+-        error = target - value
++        with torch.enable_grad():
++            error = target - value
+    train: error.pow(2).mean()
 ! a part that takes no gradient on purpose leads to no tensor whose gradient is None
 net, teacher = torch.nn.Linear(2, 1), torch.nn.Linear(2, 1)
 spare = torch.ones(1, requires_grad=True)
@@ -190,6 +229,10 @@ net(x).detach().pow(2).mean().backward()
             found += [(source, statement, one) for one in off[:1]]
         for depth, place in enumerate(reversed(found)):
             yield self.propose(unwrap(*place), WHY, later=2 + depth)
+        for source, block, _ in found:
+            for target, edits in _but_for_targets(source, block):
+                title = f"Leave only {target} in the block"
+                yield self.propose(edits, WHY_PART, title=title, later=3 + len(found))
 
     def _flag(
         self, source: Source, statement: ast.With, item: ast.withitem, origin: Origin, sources: Sources
@@ -237,6 +280,43 @@ net(x).detach().pow(2).mean().backward()
                 if isinstance(node, ast.Call) and modes.wraps(node):
                     edits = replace(source, node, source.segment(node.args[0]))
                     yield self.propose(edits, WHY, title="Use the function itself", later=2)
+
+
+def _but_for_targets(source: Source, block: ast.With) -> Iterator[tuple[str, list[Step]]]:
+    """All out of a block but what one of two values needs that are made in it and held against each other.
+
+    Each of them may be the target, first what is given as one, or taken away.
+    """
+    made = names.bound_by(block.body)
+    following = blocks.after(blocks.block_of(source, block), block)
+    pairs = (pair for one in (*block.body, *following) for pair in _held(one, made))
+    for value, target in itertools.chain.from_iterable((one, one[::-1]) for one in itertools.islice(pairs, 1)):
+        needed = names.backward({value}, block.body)
+        kept = [one for one in names.backward({target}, block.body) if one not in needed]
+        if kept and not names.meets(names.bound_by(kept), names.read_by(needed)):
+            yield target, _taken_out(source, block, [one for one in block.body if one not in kept])
+
+
+def _held(statement: ast.stmt, made: Collection[str]) -> Iterator[tuple[str, str]]:
+    """The values of these that a statement holds against each other: in a difference, or given to one call."""
+    for node in ast.walk(statement):
+        match node:
+            case ast.BinOp(left=left, op=ast.Sub(), right=right) | ast.Call(args=[left, right]):
+                sides = [names.reads(side).intersection(made) for side in (left, right)]
+                if all(len(side) == 1 for side in sides) and sides[0] != sides[1]:
+                    yield min(sides[0]), min(sides[1])
+
+
+def _taken_out(source: Source, block: ast.With, out: list[ast.stmt]) -> list[Step]:
+    """Statements moved out of a block, or where they stand between others with gradients on."""
+    if len(block.items) == 1 and len(block.body) > len(out):
+        if block.body[-len(out) :] == out:
+            return move_after(source, out, block)
+        if block.body[: len(out)] == out:
+            return move_before(source, out, block)
+    torch, imports = ensure_import(source, "torch")
+    wrapped = (wrap(source, run, f"with {torch}.enable_grad():") for run in blocks.runs(block.body, out))
+    return [*imports, *itertools.chain.from_iterable(wrapped)]
 
 
 def _switched_off(source: Source, makers: Collection[str]) -> Iterator[tuple[Definition, ast.expr]]:

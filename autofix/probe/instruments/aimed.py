@@ -30,6 +30,11 @@ _VIEWS = frozenset({
 })  # fmt: skip
 _TOTALS = frozenset({f"{name}Backward{kind}" for name in ("Sum", "Mean") for kind in "01"})
 _SPREADS = frozenset({*(f"{name}Backward{kind}" for name in ("Std", "Var") for kind in "01"), "SqrtBackward0"})
+_CHOSEN = frozenset({
+    *(f"{name}Backward0" for name in ("Gather", "Index", "Select", "Slice", "IndexSelect", "Amax", "Amin")),
+    *(f"{name}Backward{kind}" for name in ("Max", "Min") for kind in "01"),
+})  # fmt: skip
+"""What picks some of the values that a network gives: of actions, the one that was taken, or the best."""
 _DERIVATIVE = "BackwardBackward"
 """What the kinds of nodes have in their names that only a derivative is made of: the terms of an equation are sides."""
 _TWO = 2
@@ -177,10 +182,17 @@ def _sizes(found: Graph, age: int) -> bool:
 
 
 def _is_moved(found: Graph, made: int, other: int) -> bool:
-    """Whether two values are made by the same operations, but for a constant that is added to the first."""
+    """Whether two values are made by the same operations, but for a constant that is added to the first.
+
+    Each may be another choice among what a network gives.
+    """
     moved, end = stripped(found, made)
     still, its_end = stripped(found, other)
-    return moved and not still and found.kinds(end) == found.kinds(its_end)
+    kinds, its_kinds = (
+        Counter({kind: n for kind, n in found.kinds(one).items() if kind not in _CHOSEN | _VIEWS})
+        for one in (end, its_end)
+    )
+    return moved and not still and kinds == its_kinds
 
 
 def stripped(found: Graph, age: int) -> tuple[bool, int]:

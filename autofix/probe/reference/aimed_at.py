@@ -73,7 +73,7 @@ class AimedAt(Listener):
         off = set(filter(self._off().holds, this.whole.names))
         for raw, held in this.held if off else ():
             for aim in targets(this.whole, held, off):
-                if aim.made in off and off.isdisjoint(aim.beside):
+                if aim.made in off and aim.made not in set(this.whole.below(aim.beside)):
                     self._found.setdefault((raw, aim.argument), []).append(self._is_of_copy(this.whole, aim))
 
     def _is_of_copy(self, whole: Graph, aim: Aim) -> bool:

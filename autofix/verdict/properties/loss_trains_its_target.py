@@ -4,13 +4,13 @@
 
 A loss is given a target with a graph, and the failure lies in that graph: another backward freed what it leads to, or
 an optimizer moved it. So may a later failure, which the run did not come to and the edit avoids: where some backward
-would have freed the graph of a target. Or the code makes the target, and not the prediction, where it has gradients
-off, and a loss needs what else is made there. The edit keeps that graph. The target is what torch calls so among the
+would have freed the graph of a target. Or the code makes the target where it has gradients off, and a loss needs what
+else is made there, as the prediction is. The edit keeps that graph. The target is what torch calls so among the
 parameters of its losses. Where two sides may change places, as in a squared error, a difference that is written by
 hand, or a cosine, also as the product of two tensors of length one, it is the one that the run tells:
 
 - the other side has owned parameters of its own, a predictor, and the target has none;
-- or both are what one network gives, and a constant is added to the target alone, as a reward is;
+- or both are what one network gives, or choices of it, and a constant is added to the target alone, as a reward is;
 - or what either side has of its own belongs to different optimizers, and the target alone leads to what failed.
 
 This is not said
@@ -164,6 +164,18 @@ for _ in range(5):
     optimizer.step()
 """
 LIFTED = ("@torch.no_grad()\n", "")
+BOTH_OFF = """\
+q = nn.Sequential(nn.Linear(4, 6), nn.Tanh(), nn.Linear(6, 3))
+optimizer = torch.optim.SGD(q.parameters(), lr=0.1)
+for _ in range(5):
+    seen, then, reward, action = torch.randn(6, 4), torch.randn(6, 4), torch.randn(6), torch.randint(3, (6, 1))
+    with torch.no_grad():
+        later = REWARD + 0.9 * q(then).max(1).values
+        value = q(seen).gather(1, action).squeeze(1)
+    loss = (value - later).square().mean()
+    train: loss
+"""
+ON = ("torch.no_grad()", "torch.enable_grad()")
 BY_PLACE = ("kept - 1", "out[best, 1] - 1")
 FOLLOWED = """\
 encoder, head = nn.Linear(4, 3), nn.Linear(3, 1)
@@ -231,6 +243,7 @@ class LossTrainsItsTarget(Property):
         Example(TEMPORAL, *FIRST_KEPT),
         Example(SCALED.replace("embed(seen), embed", "encoder(seen).tanh(), embed"), *OWN_SCALE),
         Example(ASSIGNED, *LIFTED),
+        Example(BOTH_OFF.replace("REWARD", "reward"), *ON),
     )
     silent = (
         Example(SKILLS.replace("LOSS", "(value(seen) * reward).square().mean()"), *KEPT),
@@ -248,6 +261,8 @@ class LossTrainsItsTarget(Property):
         Example(SCALED, *OWN_SCALE),
         Example(ERROR, "[:, :1] * error", "[:, :1] * error.detach()"),
         Example(ASSIGNED, *BY_PLACE),
+        Example(BOTH_OFF.replace("REWARD + ", ""), *ON),
+        Example(BOTH_OFF.replace("later = REWARD", "later = reward").replace("q(then)", "q(then).detach()"), *ON),
         Example(ASSIGNED.replace("quality)", "torch.ones(3))"), *LIFTED),
     )
 
