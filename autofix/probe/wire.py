@@ -330,7 +330,7 @@ class Held:
     `back`: the places of those that the latest step had left, and something else than a step brought back, as far as a
     sketch or a norm tells. `loose`: a leaf that nothing owns, whose name may pass to another. `unused`: what something
     else than a step wrote once more, and nothing used: by how much each number of its sketch grew, or its norm alone.
-    `idle`: something else than a step wrote what it held already.
+    `idle`: something else than a step wrote what it held already. `hidden`: it may have, through `.data`.
     """
 
     name: str
@@ -340,6 +340,12 @@ class Held:
     loose: bool = False
     unused: tuple[float, ...] = ()
     idle: bool = False
+    hidden: bool = False
+
+    @property
+    def is_written(self) -> bool:
+        """Whether something else than a step was seen to write it."""
+        return self.idle or len(self.values) > 1 or bool(self.unused)
 
 
 @dataclass(frozen=True, slots=True)

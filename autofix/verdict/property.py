@@ -106,6 +106,12 @@ class OfTheCode(Seen):
     runs: ClassVar[tuple[str, ...]] = ("followed",)
 
 
+def course_name(run: wire.Trace, name: str) -> str:
+    """What is shown for a course: of an owned parameter, its place in an optimizer is its name."""
+    index, _, place = name.partition(" ")
+    return run.names[int(index)][int(place)] if place and index.isdecimal() else name
+
+
 @functools.cache
 def properties() -> tuple[Property, ...]:
     """All properties, by name: every module of `autofix.verdict.properties` defines one."""

@@ -196,8 +196,8 @@ class Courses(Listener):
             name = self._names.name(tensor, "") if tensor is not None and told else ""
             if name := places.get(key, name) if tensor is not None else "":
                 values, after, unused = tuple(course.values), tuple(course.after), self._unused(tensor, course)
-                back, loose = tuple(course.back), not course.kept
-                found.setdefault(name, wire.Held(name, values, after, back, loose, unused, course.idle))
+                back, loose, hidden = tuple(course.back), not course.kept, tensor in self.aliased
+                found.setdefault(name, wire.Held(name, values, after, back, loose, unused, course.idle, hidden))
         return {"courses": tuple(found.values())}
 
     def _unused(self, tensor: torch.Tensor, course: _Course) -> tuple[float, ...]:

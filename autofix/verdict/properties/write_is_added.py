@@ -14,9 +14,8 @@ It moves nothing in the passes that were seen, where no value is out of the rang
 from __future__ import annotations
 
 from autofix.core.model import Finding
-from autofix.probe import wire
 from autofix.verdict.evidence import Evidence
-from autofix.verdict.property import Example, Property
+from autofix.verdict.property import Example, Property, course_name
 
 CLAMPED = """\
 w, bias = torch.randn(4, requires_grad=True), torch.zeros(1, requires_grad=True)
@@ -45,13 +44,6 @@ class WriteIsAdded(Property):
 
     def find(self, evidence: Evidence) -> Finding | None:
         code, edited = evidence.followed, evidence.edited
-        written = {one.name for one in code.courses if one.idle or len(one.values) > 1 or one.unused}
-        known = {one.name for one in code.courses}
-        added = (one for one in edited.courses if one.idle and one.name in known - written)
-        return next((self.found(name=_named(edited, one.name)) for one in added), None)
-
-
-def _named(run: wire.Trace, name: str) -> str:
-    """What is shown for a course: of an owned parameter, its place in an optimizer is its name."""
-    index, _, place = name.partition(" ")
-    return run.names[int(index)][int(place)] if place and index.isdecimal() else name
+        unwritten = {one.name for one in code.courses if not one.is_written}
+        added = (one for one in edited.courses if one.idle and one.name in unwritten)
+        return next((self.found(name=course_name(edited, one.name)) for one in added), None)

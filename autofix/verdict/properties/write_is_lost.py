@@ -1,4 +1,4 @@
-"""A write becomes a name that nothing reads
+"""A write becomes a name that nothing reads, or one to a copy
 
 ## What it finds
 
@@ -7,9 +7,12 @@ The edit gives a name a new value where a tensor was written in place, and nothi
 write: `p.clone().copy_(s)`, or `p.clamp(0)` for `p.clamp_(0)`. This is read from the text: a name is needed where
 something reads it, also in the next pass of a loop, in a function inside, or by another module.
 
+Or the code writes a parameter in place, with the values that it has, and the edit nowhere: `pruned = w.clone()`, and
+the small weights of that are set to zero, of which these passes have none. What may be a write through `.data` counts.
+
 ## Why it matters
 
-The write is lost: the parameters keep their values.
+The write is lost: the parameters keep their values, at once or in a pass in which it would have changed them.
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ from autofix.core.model import Finding
 from autofix.probe import wire
 from autofix.syntax.lost import lost_write
 from autofix.verdict.evidence import Evidence
-from autofix.verdict.property import Example, Property
+from autofix.verdict.property import Example, Property, course_name
 
 SWAPPED = """\
 net = nn.Linear(3, 1)
@@ -51,22 +54,29 @@ for _ in range(4):
     w.clamp_(-9, 9)
 """
 CLAMP = "w.clamp_(-9, 9)"
+SHOWN = f"{BOUNDED}    print(w.norm().item())\n"
+COPIED = "    w.clamp_(-9, 9)\n    print(w.", "    copy = w.clone()\n    copy.clamp_(-9, 9)\n    print(copy."
+UNREAD = "nothing reads the new value"
+UNSEEN = "it changes nothing in these passes, and the edit no longer makes it"
 
 
 class WriteIsLost(Property):
     name = "write-is-lost"
     anyway = True
-    runs = ()
-    sentence = "nothing reads the new value of {subject}, where a tensor was written in place: the write is lost"
+    runs = ("edited", "followed")
+    sentence = "the write to {subject} is lost: {why}"
     raises = (
         Example(SWAPPED, "p.copy_(b)", "p = b.clone()"),
         Example(BOUNDED, CLAMP, "w.detach().clone().clamp_(-9, 9)"),
         Example(BOUNDED, CLAMP, "w.detach().clamp(-9, 9)"),
+        Example(SHOWN, *COPIED),
     )
     silent = (
         Example(SWAPPED, "p.copy_(b)", "p.data.copy_(b)"),
         Example(BOUNDED, CLAMP, "w.detach().clamp_(-9, 9)"),
         Example(BOUNDED, CLAMP, "w.data = w.detach().clamp(-9, 9)"),
+        Example(SHOWN, CLAMP, "w.data.clamp_(-9, 9)"),
+        Example(SHOWN.replace("(-9, 9)", "(-9, 0.2)"), "w.clamp_", "w.detach().clamp_"),
         Example(SUMMED, ADDED, "    x = x + part\n    h = x\n"),
     )
 
@@ -74,5 +84,7 @@ class WriteIsLost(Property):
         for path, data in evidence.files.items():
             name, line = lost_write(path, evidence.case.pool.target.read(path), data)
             if name:
-                return self.found((wire.Frame(str(path), line, 0, line, 0, ""),), subject=name)
-        return None
+                return self.found((wire.Frame(str(path), line, 0, line, 0, ""),), subject=name, why=UNREAD)
+        edited = {one.name for one in evidence.edited.courses if not (one.is_written or one.hidden)}
+        unseen = (one for one in evidence.followed.courses if one.idle and one.name in edited)
+        return next((self.found(subject=course_name(evidence.edited, one.name), why=UNSEEN) for one in unseen), None)
