@@ -20,12 +20,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import TypeGuard
 
 from autofix.probe.wire import Frame, Origin, Stack
 from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Sources, Tier
 from autofix.syntax import blocks, calls, names
 from autofix.syntax.edits import Step, ensure_import, insert_before, receiver, replace, set_keyword
-from autofix.syntax.translate.rebuilt import of_tensors
+from autofix.syntax.translate.rebuilt import MAKE, of_tensors
 
 WHY = "The loss keeps the graph of what it was computed from."
 WHY_SKIPPED = "A pass to whose loss nothing was added has nothing to train on."
@@ -70,6 +71,13 @@ for _ in range(4):
 +        losses.append(net(x).pow(2).mean())
 +    loss = torch.stack(losses).mean()
     train: loss
+! the values of one, as a list
+net = torch.nn.Linear(2, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+-    out = torch.tensor(net(torch.randn(5, 2)).tolist())
++    out = net(torch.randn(5, 2))
+    train: out.pow(2).mean()
 ! a detached result
 net = torch.nn.Linear(2, 1)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
@@ -118,6 +126,35 @@ for i in range(9):
 +    if not torch.is_tensor(loss):
 +        continue
     train: loss
+! nothing was added, and the update is a function's
+net = torch.nn.Linear(2, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+
+
+def update(opt, loss):
+    train: loss
+
+
+def loss_of(found):
+    return sum(net(x).pow(2).mean() for x in found)
+
+
+for i in range(9):
+    loss = loss_of(torch.randn((i + 1) % 3, 4, 2))
++    if not torch.is_tensor(loss):
++        continue
+    update(opt, loss)
+! nothing was added, and what the function gets is no variable
+net = torch.nn.Linear(2, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+
+
+def update(loss):
+    train: loss
+
+
+for i in range(9):
+    update(sum(net(x).pow(2).mean() for x in torch.randn((i + 1) % 3, 4, 2)))
 ! the matrix is of numbers alone
 x = torch.ones(2)
 (torch.tensor([[0.0, 1.0], [1.0, 0.0]]) @ x).sum().backward()
@@ -198,17 +235,21 @@ torch.from_numpy(numpy.sqrt(w.detach().numpy())).mean().backward()
 
     def _skipped(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """The rest of a pass left out, from where its loss is known, where nothing was added to it."""
-        for _, source, node in sources.located(diagnosis.failure.stack[:1]):
-            statement = source.statement(node)
+        path, trains = "", None
+        for _, source, node in sources.located(diagnosis.failure.stack):
+            statement, function = source.statement(node), source.function(node)
+            given = node.value if isinstance(node, ast.Attribute) else calls.started(node)
+            path = calls.path_of(calls.handed(node, trains, path) if trains is not None else given)
             loop = source.parent(statement)
-            path = calls.path_of(node.value if isinstance(node, ast.Attribute) else calls.started(node))
-            if not path or not isinstance(loop, (ast.For, ast.While)) or statement not in loop.body:
+            if path and isinstance(loop, (ast.For, ast.While)) and statement in loop.body:
+                made = [one for one in blocks.before(loop.body, statement) if path in names.binds(one)]
+                after = loop.body[loop.body.index(made[-1]) + 1] if made else statement
+                torch, imports = ensure_import(source, "torch")
+                edits = insert_before(source, after, [f"if not {torch}.is_tensor({path}):", "    continue"])
+                yield self.propose([*imports, *edits], WHY_SKIPPED, title="Skip the update where nothing was added")
+            if loop is not function or function is None or path not in calls.parameters(function):
                 return
-            made = [one for one in blocks.before(loop.body, statement) if path in names.binds(one)]
-            after = loop.body[loop.body.index(made[-1]) + 1] if made else statement
-            torch, imports = ensure_import(source, "torch")
-            edits = insert_before(source, after, [f"if not {torch}.is_tensor({path}):", "    continue"])
-            yield self.propose([*imports, *edits], WHY_SKIPPED, title="Skip the update where nothing was added")
+            trains = function
 
     def _cut(self, origin: Origin, sources: Sources) -> Iterator[list[Step]]:
         """The expression at which the graph ended, without what ended it."""
@@ -216,6 +257,8 @@ torch.from_numpy(numpy.sqrt(w.detach().numpy())).mean().backward()
             whole = source.parent(node)
             match node:
                 case ast.Attribute(value=value, attr="data") if isinstance(whole, ast.Call) and _wraps(whole):
+                    yield replace(source, whole, source.segment(value))
+                case ast.Call(func=ast.Attribute(value=value, attr="item" | "tolist")) if _is_made_of(whole, node):
                     yield replace(source, whole, source.segment(value))
                 case ast.Attribute(attr="data"):
                     yield receiver(source, node)
@@ -259,6 +302,11 @@ def _never_begun(diagnosis: Diagnosis, origins: list[Origin]) -> bool:
 def _wraps(call: ast.Call) -> bool:
     """Whether a call is the `Variable(...)` of old, which makes a leaf of what it is given."""
     return calls.name_of(call) == "Variable"
+
+
+def _is_made_of(call: ast.AST | None, value: ast.expr) -> TypeGuard[ast.Call]:
+    """Whether a call makes a tensor of a value, as it is."""
+    return isinstance(call, ast.Call) and call.args == [value] and calls.name_of(call) in MAKE
 
 
 def _keeps(node: ast.AST) -> bool:

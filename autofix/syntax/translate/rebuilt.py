@@ -9,7 +9,8 @@ from autofix.syntax.edits import Step, remove_keyword, rename, replace
 from autofix.syntax.names import assignments, fills
 from autofix.syntax.source import Source
 
-_MAKE = ("tensor", "as_tensor", "FloatTensor", "Tensor")
+MAKE = ("tensor", "as_tensor", "FloatTensor", "Tensor")
+"""What makes a tensor of values."""
 _NOT_OF_STACK = ("requires_grad", "dtype", "device")
 _LIKE = {"0": "zeros_like", "1": "ones_like"}
 
@@ -21,7 +22,7 @@ def of_tensors(source: Source, call: ast.AST) -> Iterator[list[Step]]:
     tensor is taken as it is.
     """
     match call:
-        case ast.Call(func=ast.Attribute(value=module, attr=name), args=[value]) if name in _MAKE:
+        case ast.Call(func=ast.Attribute(value=module, attr=name), args=[value]) if name in MAKE:
             if isinstance(value, (ast.List, ast.Tuple)):
                 if all(_is_number(source, one) for one in _flat(value)):
                     return
