@@ -346,7 +346,8 @@ class Assessment:
     """What an edit does to the gradients, in a sentence, against the `reading` that it equals or comes nearest to.
 
     `reading` is None where the edit equals none. `starves`: the program speaks against what the edit means, and
-    something that an optimizer owns never has a gradient with it.
+    something that an optimizer owns never has a gradient with it. `newer`: what it computes again has newer parameters
+    than the reading that is meant.
     """
 
     effect: Effect
@@ -354,6 +355,12 @@ class Assessment:
     changes: tuple[Change, ...] = ()
     reading: Reading | None = None
     starves: bool = False
+    newer: bool = False
+
+    @property
+    def refreshes(self) -> bool:
+        """Whether gradients are those of newer parameters than the reading uses."""
+        return self.newer or self.effect.refreshes
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,7 +66,8 @@ def compared_with(runs: Runs, reading: Reading) -> dict[str, bool]:
 def follows(runs: Runs, reading: Reading) -> bool:
     """Whether the edit equals a reading that is not among those compared anyway, live and with every step undone.
 
-    What is not cut any more may be computed again, with newer parameters: then only with every step undone.
+    What it computes again may have newer parameters: then it equals it only with every step undone. That is said of
+    readings which change where gradients go within a pass alone: `uncut`, `separated` and `apart`.
     """
     live, also = runs.of(reading), compared_with(runs, reading)
     # Records that stay without a graph add nothing but numbers to what is trained, and more in each pass.
@@ -74,14 +75,21 @@ def follows(runs: Runs, reading: Reading) -> bool:
         return False
     if _decides_live(runs) and _to_the_last_bit(runs, reading):
         return True
-    again = reading.uncut and not also["printed"] and not _cuts_or_loses(live, runs.edited)
-    if not again and not _same_or_rounded(live, runs.edited, LIVE, **also):
+    alike = _same_or_rounded(live, runs.edited, LIVE, **also)
+    within = reading.uncut or reading.separated or reading.apart
+    if not alike and not (within and not also["printed"] and _is_newer(runs, reading)):
         return False
     # Not the run that may end where it has left all other readings.
     edited = RunSpec.edited(runs.files, Treatment.FROZEN, Intervention.REPEATED)
     runs.case.pool.expect(RunSpec.reference(reading, Treatment.FROZEN), edited)
     still, frozen = runs.of(reading, Treatment.FROZEN), runs.case.pool.get(edited)
-    return frozen.ended_well and not comparable(still) and not differences(still, frozen, FROZEN, **also)
+    same = frozen.ended_well and not comparable(still) and not differences(still, frozen, FROZEN, **also)
+    return same and (alike or _comes_to_departing(runs, reading, frozen))
+
+
+def is_newer(runs: Runs, reading: Reading) -> bool:
+    """Whether an edit that follows a reading computes something of it again, with newer parameters."""
+    return not _same_or_rounded(runs.of(reading), runs.edited, LIVE, **compared_with(runs, reading))
 
 
 def trains_alike(runs: Runs, reading: Reading, other: Reading) -> bool:
@@ -246,7 +254,7 @@ class _Comparison:
         by_hand = not full.counts and frozen.undone
         later = not also["printed"] or (by_hand and frozen.undone >= still[readings[0]].undone)
         newer = (self._equal_for_long(equal, also) if equal else self._equal_at_rest(readings)) if later else ()
-        for one in filter(self._is_newer, newer):
+        for one in (one for one in newer if _is_newer(self._runs, one)):
             # Where nothing that learns is behind what outlives a round, only the drift moved it.
             return equal_to(self._runs, one, same_live=_to_the_last_bit(self._runs, one))
         if self._projects_elsewhere(readings[0], also):
@@ -358,7 +366,7 @@ class _Comparison:
         if not readings or not self._outlived(self._runs.of(readings[0])):
             return []
         known = {one for one in readings if self._pool.made(RunSpec.reference(one))}
-        if not (readings := [one for one in readings if one not in known or self._is_newer(one)]):
+        if not (readings := [one for one in readings if one not in known or _is_newer(self._runs, one)]):
             return []
         specs = (RunSpec.reference(one, Treatment.STILL) for one in readings)
         self._pool.expect(RunSpec.edited(self._runs.files, Treatment.STILL), *specs)
@@ -379,20 +387,13 @@ class _Comparison:
         """
         how, found = (Treatment.FROZEN, Intervention.WHOLE), []
         for one in equal:
-            departing, frozen = first_departing(self._runs.of(one), self._live), self._frozen()
-            if departing is None or departing[2] < sum(s.optimizer == departing[0].optimizer for s in _events(frozen)):
+            if _comes_to_departing(self._runs, one, self._frozen()):
                 found.append(one)
                 continue
             still, frozen = self._runs.of(one, *how), self._runs.of_edit(*how)
             same = frozen.ended_well and not comparable(still)
             found += [one] if same and not differences(still, frozen, self._frozen_tolerance, **also) else []
         return found
-
-    def _is_newer(self, reading: Reading) -> bool:
-        """Whether, by the live runs, the edit may be that reading with newer parameters."""
-        live = self._runs.of(reading)
-        other = _cuts_or_loses(live, self._live) or moved_otherwise(live, self._live)
-        return not (other or takes_another_turn(live, self._live))
 
     def _outlived(self, full: wire.Trace) -> bool:
         """Whether the graph in question was made before a round ended, so that a drift moves what it is of."""
@@ -456,6 +457,18 @@ def _same_or_rounded(reference: wire.Trace, edited: wire.Trace, tolerance: float
 def _cuts_or_loses(reference: wire.Trace, edited: wire.Trace) -> bool:
     """Whether an edit can be no refreshment: only its graph is another, or a write is gone."""
     return cuts_the_graph(reference, edited) or bool(lost_writes(reference, edited))
+
+
+def _is_newer(runs: Runs, reading: Reading) -> bool:
+    """Whether, by the live runs, an edit may be that reading with newer parameters."""
+    live, edited = runs.of(reading), runs.edited
+    return not (_cuts_or_loses(live, edited) or moved_otherwise(live, edited) or takes_another_turn(live, edited))
+
+
+def _comes_to_departing(runs: Runs, reading: Reading, frozen: wire.Trace) -> bool:
+    """Whether a run with steps undone comes to the step at which the edit departs live from a reading."""
+    departing = first_departing(runs.of(reading), runs.edited)
+    return departing is None or departing[2] < sum(s.optimizer == departing[0].optimizer for s in _events(frozen))
 
 
 def _keeps_up_others(trace: wire.Trace) -> bool:

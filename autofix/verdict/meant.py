@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from autofix.core.model import Assessment, Effect, Reading
 from autofix.experiments.compare import comparable
-from autofix.verdict.effect import follows, trains_alike
+from autofix.verdict.effect import follows, is_newer, trains_alike
 from autofix.verdict.law import Word, is_broken, laws, worse
 from autofix.verdict.runs import Runs
-from autofix.verdict.wording import whose
+from autofix.verdict.wording import what_is_newer, whose
 
 
 def meant(runs: Runs, found: Assessment) -> Assessment:
@@ -31,11 +31,13 @@ def meant(runs: Runs, found: Assessment) -> Assessment:
         known = [found.reading] if found.reading is not None else []
         for reading in dict.fromkeys((*known, *law.readings(runs))):
             if law.says(runs, reading).word is Word.KEPT and _is_left(runs, reading) and follows(runs, reading):
+                newer = is_newer(runs, reading)
                 sentence = (
                     f"as the code is written, {letter.sentence}. With the edit, {law.clause}. "
                     f"Nothing else changes: {whose(runs)} otherwise those of the code"
+                    f"{f', with newer parameters: {what_is_newer(runs)}' if newer else ''}"
                 )
-                return replace(found, effect=Effect.MEANT, sentence=sentence, reading=reading)
+                return replace(found, effect=Effect.MEANT, sentence=sentence, reading=reading, newer=newer)
     return found
 
 

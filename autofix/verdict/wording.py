@@ -30,11 +30,11 @@ def equal_to(runs: Runs, reading: Reading, *, same_live: bool) -> Assessment:
         return Assessment(effect, sentence, (), reading)
     if same_live:
         return Assessment(Effect.IDENTICAL, f"{told} identical to those that the code describes", (), reading)
-    newer = f"{told} those of the code, with newer parameters: {_what_is_newer(runs)}"
+    newer = f"{told} those of the code, with newer parameters: {what_is_newer(runs)}"
     return Assessment(Effect.REFRESHED, newer, (), reading)
 
 
-def _what_is_newer(runs: Runs) -> str:
+def what_is_newer(runs: Runs) -> str:
     """Which parameters an edit computes with that the code does not."""
     run = runs.trace
     wrote = {write.optimizer for saved in run.saved for write in saved.writes if 0 <= write.optimizer < len(run.names)}

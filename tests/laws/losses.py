@@ -77,6 +77,54 @@ for _ in range(4):
     },
     frozenset({"cut D's", "zero between"}),
 )
+ONE_SCORE = Program(
+    "a generator and its critic both use one score, which the critic's step makes stale",
+    """\
+G, D = Net(4, 3), Net(3, 1)
+opt_g, opt_d, sign = Optimizers(G), Optimizers(D), 1
+for _ in range(4):
+    real, fake = torch.randn(6, 3), G(torch.randn(6, 4))
+    opt_g.zero_grad()
+    opt_d.zero_grad()
+    score = D(fake)
+    held = D(real)
+    loss_d = F.softplus(-held).mean() + F.softplus(score).mean()
+    loss_d.backward(retain_graph=True)
+    opt_d.step()
+    loss_g = F.softplus(-sign * score).mean()
+    loss_g.backward()
+    opt_g.step()
+""",
+    {
+        "anew, cut D's": (("score = D(fake)", "score = D(fake.detach())"), ("* score", "* D(fake)")),
+        "anew, zero between": (
+            ("    loss_g =", "    opt_g.zero_grad()\n    loss_g ="),
+            ("* score", "* D(fake)"),
+        ),
+        "anew alone": (("* score", "* D(fake)"),),
+        "anew, both cut": (
+            ("score = D(fake)", "score = D(fake.detach())"),
+            ("* score", "* D(fake.detach())"),
+        ),
+        "anew, the other way": (
+            ("score = D(fake)", "score = D(fake.detach())"),
+            ("-sign * score", "D(fake)"),
+        ),
+        "anew of other draws": (
+            ("score = D(fake)", "score = D(fake.detach())"),
+            ("* score", "* D(G(torch.randn(6, 4)))"),
+        ),
+        "anew, and D's own is gone": (
+            ("softplus(score)", "softplus(score.detach())"),
+            ("* score", "* D(fake)"),
+        ),
+        "anew, half as much": (
+            ("score = D(fake)", "score = D(fake.detach())"),
+            ("* score", "* D(fake)[:3]"),
+        ),
+    },
+    frozenset({"anew, cut D's", "anew, zero between"}),
+)
 TRUNK = Program(
     "a trunk trained by two losses, one of which steps its head before",
     """\
@@ -340,6 +388,11 @@ PROGRAMS = (
     GAN.mutated("their targets are numbers", ("softplus(-D(fake)).mean()", "mse_loss(D(fake), torch.ones(6, 1))")),
     GAN.mutated("both pull the same way", ("loss_g = F.softplus(-D(fake))", "loss_g = F.softplus(D(fake))")),
     GAN.mutated("one number says little", ("torch.randn(6, 4)", "torch.randn(1, 4)")),
+    ONE_SCORE,
+    ONE_SCORE.mutated(
+        "both, of one score, pull the same way",
+        ("sign = Optimizers(G), Optimizers(D), 1", "sign = Optimizers(G), Optimizers(D), -1"),
+    ),
     TRUNK,
     TRUNK.mutated(
         "it is told apart from a domain", ("F.mse_loss(second(z), x[:, :2])", "-F.cross_entropy(second(z), label)")

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from autofix.core.model import Effect, Finding
+from autofix.core.model import Finding
 from autofix.verdict.evidence import Evidence
 from autofix.verdict.property import Example, Property
 
@@ -92,7 +92,7 @@ class ComparesNewWithNew(Property):
     )
 
     def find(self, evidence: Evidence) -> Finding | None:
-        if evidence.assessment.effect is not Effect.REFRESHED and not evidence.letter.reused:
+        if not (evidence.assessment.refreshes or evidence.letter.reused):
             return None
         edited = evidence.edited_compared
         same = [one for one in edited.compared if one.same >= _TWICE and not one.other]

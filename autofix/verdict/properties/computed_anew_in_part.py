@@ -127,7 +127,7 @@ class ComputedAnewInPart(Property):
     )
 
     def find(self, evidence: Evidence) -> Finding | None:
-        if not (evidence.assessment.effect.refreshes and evidence.letter.reused):
+        if not (evidence.assessment.refreshes and evidence.letter.reused):
             return None
         target = evidence.case.pool.target
         code, edited = Sources.of(target), Sources.of(target, evidence.files)

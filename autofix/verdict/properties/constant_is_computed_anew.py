@@ -125,7 +125,7 @@ class ConstantIsComputedAnew(Property):
 
     def find(self, evidence: Evidence) -> Finding | None:
         letter, edited = evidence.letter, evidence.edited
-        if not evidence.assessment.effect.refreshes or len(letter.counts) < 2:  # noqa: PLR2004  nothing is a constant to one optimizer alone
+        if not evidence.assessment.refreshes or len(letter.counts) < 2:  # noqa: PLR2004  nothing is a constant to one optimizer alone
             return None
         departing = (first_departing(letter, edited, tolerance) for tolerance in (LIVE, EXACT))
         first = {(one[0].optimizer, one[2]) for one in departing if one is not None}

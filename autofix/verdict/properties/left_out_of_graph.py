@@ -201,7 +201,8 @@ class LeftOutOfGraph(Property):
     )
 
     def find(self, evidence: Evidence) -> Finding | None:
-        if evidence.assessment.effect is Effect.REFRESHED and _are_gone(evidence.followed, evidence.edited):
+        found = evidence.assessment
+        if (found.newer or found.effect is Effect.REFRESHED) and _are_gone(evidence.followed, evidence.edited):
             return self.found(subject=f"operations {_UNSEEN}")
         if evidence.assessment.effect not in _SAME_GRAPHS:
             return None

@@ -116,7 +116,7 @@ class LossIsComputedFirst(Property):
     )
 
     def find(self, evidence: Evidence) -> Finding | None:
-        if not evidence.assessment.effect.refreshes:
+        if not evidence.assessment.refreshes:
             return None
         failed = lines(evidence.failure.stack)
         for name in (one for one in FACTS if not evidence.edited.seen(one)):

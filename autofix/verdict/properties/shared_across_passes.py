@@ -173,11 +173,11 @@ class SharedAcrossPasses(Property):
     )
 
     def find(self, evidence: Evidence) -> Finding | None:
-        letter, effect = evidence.letter, evidence.assessment.effect
-        if effect in (Effect.IDENTICAL, Effect.MEANT) or not letter.carried:
+        letter, effect, newer = evidence.letter, evidence.assessment.effect, evidence.assessment.refreshes
+        if effect is Effect.IDENTICAL or (effect is Effect.MEANT and not newer) or not letter.carried:
             return None
         place = next(iter(letter.reused), evidence.failure.stack)
-        if effect is Effect.REFRESHED:
+        if newer and not effect.truncates:
             if not letter.reused or worse(evidence, replace(evidence.code, constant=True)):
                 return None
             return self.found(place, subject="the edit computes it anew in each, and it may be meant as a constant")
