@@ -164,7 +164,8 @@ for _ in range(4):
         """What a call has just given and nothing reads, in place of the older attribute of that name behind it."""
         for frame, source, node in sources.nodes(diagnosis.failure.stack):
             scope = source.function(node) or source.tree
-            read = [one for one in source.walk(scope) if isinstance(one, ast.Attribute) and path_of(one) in older]
+            nodes = (one for path in older for one in source.mentioning(path, scope) if path_of(one) == path)
+            read = [one for one in nodes if isinstance(one, ast.Attribute)]
             for made, name in Needed(source, scope).unread() if read else ():
                 behind = [one for one in read if one.attr == name and made.lineno < one.lineno <= frame.line]
                 if behind and isinstance(made, ast.Assign) and isinstance(made.value, ast.Call):

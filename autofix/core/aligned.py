@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Sequence
+from itertools import compress, count
+from operator import ne
 
 Code = tuple[str, int, int, int, int]
 _LONG = 2000
@@ -15,9 +17,8 @@ def opcodes(old: Sequence[object], new: Sequence[object]) -> list[Code]:
     difflib takes quadratic time, or worse where lines repeat; an edit leaves nearly all of a long file alone.
     """
     shortest = min(len(old), len(new))
-    head = next((place for place in range(shortest) if old[place] != new[place]), shortest)
-    left = range(1, shortest - head + 1)
-    tail = next((place - 1 for place in left if old[-place] != new[-place]), shortest - head)
+    head = next(compress(count(), map(ne, old, new)), shortest)
+    tail = min(shortest - head, next(compress(count(), map(ne, reversed(old), reversed(new))), shortest))
     middle = old[head : len(old) - tail], new[head : len(new) - tail]
     matcher = difflib.SequenceMatcher(None, *middle, autojunk=max(map(len, middle)) > _LONG)
     codes = [(tag, a + head, b + head, c + head, d + head) for tag, a, b, c, d in matcher.get_opcodes()]

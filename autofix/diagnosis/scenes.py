@@ -50,7 +50,9 @@ class Scene:
         """Whether the same loss went backward before the write too: the second time is meant for the new parameters."""
         loss = calls.path_of(calls.started(self.call))
         done = False
-        for statement in self.block[: self.block.index(self.backward)]:
+        for statement in blocks.before(self.block, self.backward):
+            if not self.source.spells(statement, loss):
+                continue
             if names.meets({loss}, names.binds(statement)):
                 done = False
             inside = (one for one in ast.walk(statement) if isinstance(one, ast.stmt))

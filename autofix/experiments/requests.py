@@ -356,7 +356,7 @@ def line_maps(
 def line_map(path: Path, old: bytes, new: bytes) -> tuple[int, ...]:
     """For each line of `new`, the line of `old` that it is, or was made from; 0 for a new one."""
     # Without indentation: a statement that an edit wraps in a block is still the same statement.
-    before, after = ([line.strip() for line in data.splitlines()] for data in (old, new))
+    before, after = ([*map(bytes.strip, data.splitlines())] for data in (old, new))
     lines = [0] * len(after)
     codes = opcodes(before, after)
     for tag, a, b, c, d in codes:

@@ -64,7 +64,8 @@ def _guarded(source: Source, statement: ast.stmt, cut: Cut) -> list[str]:
     """A cut's lines, under the condition under which the code beside it uses the object that holds what is cut."""
     around = set(source.around(statement))
     holders = {path[:at] for path in cut.paths for at, mark in enumerate(path) if mark in ".["}
-    for node in source.walk(source.function(statement)):
+    nodes = source.mentioning(min(holders, key=len), source.function(statement)) if holders else ()
+    for node in nodes:
         for test in _conditions(node) if node not in around else ():
             match test:
                 case ast.Compare(held, [ast.IsNot()], [ast.Constant(None)]) | (ast.Name() | ast.Attribute() as held):

@@ -39,14 +39,15 @@ def stepped_later(source: Source, statement: ast.stmt) -> list[ast.expr]:
     """The optimizers stepped after a statement of its function, in this pass or behind its loop, in this order."""
     holders = blocks.holders(source, statement)
     following = (one for holder in holders for one in blocks.after(blocks.block_of(source, holder), holder))
-    nodes = (node for one in following for node in ast.walk(one))
+    nodes = (node for one in following if source.spells(one, "step") for node in ast.walk(one))
     found = [one for one in map(stepped, nodes) if one is not None]
     return list({calls.path_of(one): one for one in found[::-1]}.values())[::-1]
 
 
 def stepped_earlier(source: Source, statement: ast.stmt) -> set[str]:
     """The paths of the optimizers stepped before a statement in the blocks around it."""
-    found = (stepped(node) for one in blocks.above(source, statement) for node in ast.walk(one))
+    before = (one for one in blocks.above(source, statement) if source.spells(one, "step"))
+    found = (stepped(node) for one in before for node in ast.walk(one))
     return {calls.path_of(one) for one in found if one is not None}
 
 
@@ -121,7 +122,7 @@ def reaching_only(source: Source, call: ast.AST, optimizers: Sequence[ast.expr])
 def _given(source: Source, call: ast.Call, optimizer: ast.expr) -> str:
     """The call of `parameters` that an optimizer was given, where it means the same beside `call`; else ''."""
     name, here = calls.path_of(optimizer), source.function(call)
-    for node in source.walk():
+    for node in source.mentioning(name):
         match node:
             case ast.Assign(targets=[made], value=ast.Call(args=[own, *_])) if calls.path_of(made) == name:
                 given: ast.expr | None = own

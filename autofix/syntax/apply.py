@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import warnings
 from collections.abc import Iterable, Sequence
+from itertools import accumulate
 from pathlib import Path
 
 from autofix.core.aligned import opcodes
@@ -80,9 +81,7 @@ def edits_between(path: Path, old: bytes, new: bytes) -> tuple[Edit, ...]:
     """The edits that turn `old` into `new`, by line: what a chain of rules came to, against the file on disk."""
     codec = encoding(new)
     before, after = old.splitlines(keepends=True), new.splitlines(keepends=True)
-    starts = [0]
-    for line in before:
-        starts.append(starts[-1] + len(line))
+    starts = [*accumulate(map(len, before), initial=0)]
     return tuple(
         Edit(path, starts[a], starts[b], b"".join(after[c:d]).decode(codec))
         for tag, a, b, c, d in opcodes(before, after)

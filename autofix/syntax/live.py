@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
 from autofix.syntax import names
@@ -31,7 +31,8 @@ class Needed:
         """`asked`: the name that `after` will be asked for."""
         nodes = list(nodes_of(scope))
         bound = {one.id for one in nodes if isinstance(one, ast.Name) and not isinstance(one.ctx, ast.Load)}
-        self._own = re.compile(rf"\b(?:{'|'.join(filter(None, (*bound, asked)))})\b") if source.text.isascii() else None
+        own = (place for name in filter(None, (*bound, asked)) for place in source.places(name))
+        self._own = sorted(own) if source.text.isascii() else None
         self._source = source
         inner = (child for one in (scope, *nodes) for child in ast.iter_child_nodes(one) if isinstance(child, _LATER))
         later = [child for child in inner if self._concerns(child)]
@@ -49,9 +50,8 @@ class Needed:
         """Whether a node may use a name that the scope binds: of a long file, most functions and classes do not."""
         if self._own is None or not isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             return True
-        first = min([one.lineno, *(decorator.lineno for decorator in one.decorator_list)])
-        starts = self._source.starts
-        return self._own.search(self._source.text, starts[first - 1], starts[one.end_lineno or first]) is not None
+        start, end = self._source.whole_lines(one)
+        return bisect_left(self._own, start) < bisect_left(self._own, end)
 
     def _reads(self, one: ast.stmt) -> frozenset[str]:
         return _reads(one) if self._concerns(one) else frozenset()

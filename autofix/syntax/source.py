@@ -28,6 +28,7 @@ _BOM = b"\xef\xbb\xbf"
 _SHARED = (ast.expr_context, ast.operator, ast.boolop, ast.unaryop, ast.cmpop)
 _EXACT_INSIDE_F_STRINGS = sys.version_info >= (3, 12)
 
+_QUOTED = re.compile("\\w*[\"']")
 _WORD = re.compile(r"\b[^\W\d]\w*")
 
 Position = tuple[int, int, int, int]
@@ -112,15 +113,16 @@ class Source:
     @cached_property
     def _data_starts(self) -> tuple[int, ...]:
         """For each line, the offset in `data` where it begins; then the length of `data`."""
-        sizes = (len(line.encode(self.encoding)) for line in self.lines)
-        return tuple(accumulate(sizes, initial=self._bom))
+        plain = self.encoding == "utf-8" and self.text.isascii()
+        lines = self.lines if plain else (line.encode(self.encoding) for line in self.lines)
+        return tuple(accumulate(map(len, lines), initial=self._bom))
 
     @cached_property
     def imported(self) -> frozenset[str]:
         """The names that its imports bind, wherever they stand."""
         return frozenset(
             name.asname or name.name.partition(".")[0]
-            for node in _statements(self.tree)
+            for node in self.mentioning("import")
             if isinstance(node, (ast.Import, ast.ImportFrom))
             for name in node.names
         )
@@ -274,18 +276,36 @@ class Source:
     def _nodes(self) -> list[ast.AST]:
         return list(ast.walk(self.tree))
 
-    def mentioning(self, code: str) -> Iterator[ast.AST]:
+    def mentioning(self, code: str, scope: ast.AST | None = None) -> Iterator[ast.AST]:
         """As `walk`, but only in statements of the module that have all names of a piece of code in their text.
 
-        Whatever is spelled so is among these nodes; in a long file they are few.
+        Whatever is spelled so is among these nodes; in a long file they are few. Of a function, `scope`, all are given.
         """
-        words = _WORD.findall(re.split("\\w*[\"']", code)[0]) if self.text.isascii() else []
-        if not words:  # Python takes several spellings for one name
-            return self.walk()
-        words.sort(key=len)  # the longest is the rarest, as a rule
-        places = (found.start() for found in re.finditer(rf"\b{words.pop()}\b", self.text))
-        chosen = {index for place in places for index in self._holding(self._line_of(place, self.starts) + 1)}
-        return self._in(index for index in chosen if all(self._has(index, word) for word in words))
+        words = self._words(code)
+        if not words or scope not in (None, self.tree):
+            return self.walk(scope)
+        lines = (self._line_of(place, self.starts) + 1 for place in self.places(words[-1]))
+        chosen = {index for line in lines for index in self._holding(line)}
+        return self._in(index for index in chosen if self.spells(self.tree.body[index], code))
+
+    def spells(self, statement: ast.stmt, code: str) -> bool:
+        """Whether the lines of a statement have all names of a piece of code, which it else has nowhere in it."""
+        lines = self.whole_lines(statement)
+        return all(any(True for _ in self.places(word, *lines)) for word in self._words(code))
+
+    def places(self, word: str, start: int = 0, end: int = sys.maxsize) -> Iterator[int]:
+        """Where a word stands in `text`, between two places of it."""
+        # What begins with the word itself is found a hundred times sooner than what begins with a boundary.
+        pattern = re.compile(rf"{word}(?<!\w{word})\b")
+        return (found.start() for found in pattern.finditer(self.text, start, end))
+
+    def whole_lines(self, statement: ast.stmt) -> tuple[int, int]:
+        """Where the lines of a statement begin and end in `text`, those of its decorators among them."""
+        return self.starts[_first(statement) - 1], self.starts[statement.end_lineno or statement.lineno]
+
+    def _words(self, code: str) -> list[str]:
+        """The names of a piece of code, the rarest last, as a rule; none where one may have several spellings."""
+        return sorted(_WORD.findall(_QUOTED.split(code)[0]), key=len) if self.text.isascii() else []
 
     def on_lines(self, lines: Iterable[int]) -> Iterator[ast.AST]:
         """As `walk`, but only in statements of the module that stand on some lines."""
@@ -293,11 +313,6 @@ class Source:
 
     def _in(self, chosen: Iterable[int]) -> Iterator[ast.AST]:
         return itertools.islice(ast.walk(ast.Module([self.tree.body[one] for one in sorted(chosen)], [])), 1, None)
-
-    def _has(self, index: int, word: str) -> bool:
-        """Whether the lines of a statement of the module have a word."""
-        first, last = self._firsts[index], self.tree.body[index].end_lineno or self._firsts[index]
-        return re.compile(rf"\b{word}\b").search(self.text, self.starts[first - 1], self.starts[last]) is not None
 
     def parent(self, node: ast.AST) -> ast.AST | None:
         """The node that holds this one; None for the module and for shared operator objects."""
@@ -358,10 +373,7 @@ class Source:
     @cached_property
     def _firsts(self) -> list[int]:
         """For each statement of the module, the line on which it or its first decorator begins."""
-        return [
-            min((one.lineno for one in getattr(statement, "decorator_list", ())), default=statement.lineno)
-            for statement in self.tree.body
-        ]
+        return [*map(_first, self.tree.body)]
 
     def _holding(self, line: int) -> range:
         """Which statements of the module stand on a line; there are several only around a semicolon."""
@@ -476,6 +488,11 @@ def _statements(node: ast.AST) -> Iterator[ast.AST]:
     for child in within(node):
         yield child
         yield from _statements(child)
+
+
+def _first(statement: ast.stmt) -> int:
+    """The line on which a statement or its first decorator begins."""
+    return min((one.lineno for one in getattr(statement, "decorator_list", ())), default=statement.lineno)
 
 
 def _longest(most: int, holds: Callable[[int], bool]) -> int:
