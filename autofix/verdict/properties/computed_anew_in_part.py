@@ -3,15 +3,16 @@
 ## What it finds
 
 A value was made once, before the passes that use it (`alpha = log_alpha.exp()`), and the edit computes it anew in one
-place that reads it. Other statements of those passes, which the edit does not touch, still read the old one by its
-name: mostly without its graph, so that they do not fail. This is not said where the edit gives the name the new value
-in each pass, where nothing but a shape is read of the old one, nor where one statement of the edit reads both: that
-compares new with old.
+place that reads it. Other statements of those passes, or behind their loop, which the edit does not touch, still read
+the old one by its name: mostly without its graph, so that they do not fail. This is not said where the edit gives the
+name the new value in each pass, where nothing but a shape is read of the old one, nor where one statement of the edit
+reads both: that compares new with old.
 
 ## Why it matters
 
 All who read one name are meant to read one value. Where a loss trains what makes it and another loss uses it, that one
-would go on with the value from before the first step: an entropy is weighed for ever as it was at the start.
+would go on with the value from before the first step: an entropy is weighed for ever as it was at the start. What is
+shown, or saved, behind the loop would be what it was before the first step.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from collections.abc import Iterator
 
 from autofix.core.model import Finding
 from autofix.probe import wire
-from autofix.syntax.blocks import function_named
+from autofix.syntax.blocks import function_named, passed
 from autofix.syntax.calls import Function
 from autofix.syntax.names import assignments, locals_of, mentions
 from autofix.syntax.source import Source
@@ -94,6 +95,20 @@ for _ in range(5):
 """
 OF_CALL = "    return (weight", "    weight = raw.exp()\n    return (weight"
 FOR_ALL = "    return (weight", "    global weight\n    weight = raw.exp()\n    return (weight"
+AT_THE_END = SHOWN.replace("    print(weight.item())\n", "print(weight.item())\n")
+TABLE = """\
+gate, rows = nn.Linear(3, 3), nn.Parameter(torch.randn(5, 3))
+optimizer = torch.optim.SGD([*gate.parameters(), rows], lr=0.1)
+table = torch.tanh(gate(rows))
+for x in torch.randn(40, 3):
+    loss = (table @ x - 1).square().mean()
+    train: loss
+with torch.no_grad():
+    print((table @ torch.ones(3)).sum().item())
+"""
+OF_LOSS = ("loss = (table", "loss = (torch.tanh(gate(rows))")
+IN_EACH = ("    loss = (table", "    table = torch.tanh(gate(rows))\n    loss = (table")
+AT_THE_START = TABLE.replace("for x", "print(table.sum().item())\nfor x").split("with")[0]
 _SHAPES = frozenset(("shape", "ndim", "dtype", "device", "size", "dim", "numel"))
 
 
@@ -108,12 +123,18 @@ class ComputedAnewInPart(Property):
         Example(WEIGHED, GAP, GAP.replace("gap", "fresh").replace("weight *", "raw.exp()\n    gap = fresh *")),
         Example(IN_A_CLASS, "gap = self.weight", "gap = self.raw.exp()"),
         Example(SHOWN, *OF_CALL),
+        Example(AT_THE_END, *OF_CALL),
+        Example(TABLE, *OF_LOSS),
     )
     silent = (
         Example(WEIGHED, *BOTH),
         Example(HELPED, *BOTH),
         Example(TWICE, GAP, ANEW),
         Example(SHOWN, *FOR_ALL),
+        Example(AT_THE_END, *FOR_ALL),
+        Example(TABLE, *IN_EACH),
+        Example(AT_THE_START, *OF_LOSS),
+        Example(TABLE.replace("(table @ torch.ones(3))", "torch.ones(table.shape)"), *OF_LOSS),
         Example(SHOWN.replace("    print(weight.item())\n", ""), *OF_CALL),
         Example(WEIGHED.replace("weight.detach() * error", "error.expand(weight.shape)"), GAP, ANEW),
         Example(WEIGHED, "    of_raw.step()\n", "    of_raw.step()\n    weight = raw.exp()\n"),
@@ -134,21 +155,32 @@ class ComputedAnewInPart(Property):
         carriers = (one for crossing in evidence.trace.crossings for one in crossing.carriers)
         for carrier in dict.fromkeys(one for one in carriers if one.kind == "tensor"):
             old, new = code.source(carrier.file), edited.source(carrier.file)
-            left = _left(old, new, carrier) if old is not None and new is not None else None
+            left = _left(old, new, carrier, evidence.failure.stack) if old is not None and new is not None else None
             if left is not None:
                 frame = wire.Frame(carrier.file, left.lineno, left.col_offset, left.lineno, left.col_offset, "")
                 return self.found((frame,), name=carrier.path)
         return None
 
 
-def _left(old: Source, new: Source, carrier: wire.Carrier) -> ast.expr | None:
+def _left(old: Source, new: Source, carrier: wire.Carrier, failed: wire.Stack) -> ast.expr | None:
     """Where an edited file still reads, in statements of the code, what it has elsewhere computed anew."""
-    before, after = (list(_reads(source, carrier)) for source in (old, new))
     bound = [Counter(map(ast.unparse, _binding(source, carrier))) for source in (old, new)]
-    if bound[0] != bound[1] or not 0 < len(after) < len(before):
+    if bound[0] != bound[1]:
         return None
-    known = {ast.unparse(old.statement(one)) for one in before}
-    return after[0] if all(ast.unparse(new.statement(one)) in known for one in after) else None
+    inside = [one for one, in_pass in _reads(old, carrier) if in_pass]
+    behind = [one for one, in_pass in _reads(old, carrier) if not in_pass and _is_behind(old, one, failed)]
+    known, later = ({ast.unparse(old.statement(one)) for one in some} for some in (inside, behind))
+    after = [one for one, in_pass in _reads(new, carrier) if in_pass or ast.unparse(new.statement(one)) in later]
+    if not 0 < len(after) < len(inside) + len(behind):
+        return None
+    return after[0] if all(ast.unparse(new.statement(one)) in known | later for one in after) else None
+
+
+def _is_behind(source: Source, node: ast.expr, failed: wire.Stack) -> bool:
+    """Whether a loop in which the failing call stood ends before a place in its block, or in one around that."""
+    own = {id(one) for one in source.around(node)}
+    loops = (one for one in source.walk() if isinstance(one, (ast.For, ast.While)) and passed(source, one, failed))
+    return any((one.end_lineno or 0) < node.lineno and id(source.parent(one)) in own for one in loops)
 
 
 def _binding(source: Source, carrier: wire.Carrier) -> Iterator[ast.stmt]:
@@ -163,8 +195,8 @@ def _is_another(source: Source, node: ast.AST, carrier: wire.Carrier, scope: ast
     return any(carrier.path in locals_of(part) for part in own)
 
 
-def _reads(source: Source, carrier: wire.Carrier) -> Iterator[ast.expr]:
-    """The places in passes that read the values of a variable: in loops and functions beside what binds it."""
+def _reads(source: Source, carrier: wire.Carrier) -> Iterator[tuple[ast.expr, bool]]:
+    """The places that read the values of a variable; whether in passes: in loops and functions beside what binds it."""
     scope = function_named(source, carrier.function) if carrier.path.isidentifier() else source.tree
     binding = [{id(one) for one in source.around(bound)} for bound in _binding(source, carrier)]
     for one in mentions(scope, carrier.path) if scope is not None else ():
@@ -172,7 +204,5 @@ def _reads(source: Source, carrier: wire.Carrier) -> Iterator[ast.expr]:
         if not isinstance(one.ctx, ast.Load) or (isinstance(parent, ast.Attribute) and parent.attr in _SHAPES):
             continue
         passes = [part for part in source.around(one) if isinstance(part, (ast.For, ast.While, Function))]
-        if _is_another(source, one, carrier, scope):
-            continue
-        if any(id(part) not in around for part in passes for around in binding):
-            yield one
+        if not _is_another(source, one, carrier, scope):
+            yield one, any(id(part) not in beside for part in passes for beside in binding)
