@@ -17,7 +17,7 @@ from autofix.verdict.parts.filled import fills
 from autofix.verdict.parts.options import old_side
 from autofix.verdict.parts.rewritten import shape
 
-_PLACES = {"to", "cpu", "cuda", "numpy", "array", "asarray", "new", "new_empty", "empty_like", "resize_as_"}
+_PLACES = {"to", "astype", "cpu", "cuda", "numpy", "array", "asarray", "new", "new_empty", "empty_like", "resize_as_"}
 _PLACES |= {"backward", "step"}
 """Where a tensor is and in which memory, which is the same here and not elsewhere; and what has no result."""
 _SPREAD = {"expand", "expand_as", "broadcast_to", "contiguous", "type_as"}
@@ -70,7 +70,7 @@ def pieces(
     modules = _imported(after)
     for part in whole:
         for node, inner in _layers(part, known, alone=old is None):
-            if id(node) in kept or ast.dump(node) in moved or (inner and ast.unparse(inner).split(".")[0] in modules):
+            if id(node) in kept or ast.dump(node) in moved or calls.path_of(inner).split(".")[0] in modules:
                 continue
             yield node, b"(" + _source(inner, after) + b")" if inner else b"True", False, ""
 
@@ -96,7 +96,7 @@ def _layers(new: ast.AST, known: set[str], *, alone: bool) -> Iterator[tuple[ast
                 yield from ((one, None) for one in conditions if calls.name_of(one) != "requires_grad")
             case ast.BinOp(left, _, right):
                 yield from ((node, side) for side in (left, right) if not alone or _cut(side))
-            case ast.Subscript(value, ast.Slice()) if not alone and isinstance(node.ctx, ast.Load):
+            case ast.Subscript(value, ast.Slice()) if (not alone or by_cut) and isinstance(node.ctx, ast.Load):
                 yield node, value
             case ast.Call(ast.Name("min" | "max"), args):
                 yield from ((node, one) for one in args)
@@ -143,10 +143,10 @@ def _imported(text: bytes) -> set[str]:
 
 
 def _links(node: ast.AST) -> Iterator[ast.AST]:
-    """The calls of a chain of methods, from behind a node to where it begins."""
-    while isinstance(node, (ast.Call, ast.Attribute)):
+    """The calls and items of a chain of methods, from behind a node to where it begins."""
+    while isinstance(node, (ast.Call, ast.Attribute, ast.Subscript)):
         node = node.func if isinstance(node, ast.Call) else node.value
-        if isinstance(node, ast.Call):
+        if isinstance(node, (ast.Call, ast.Subscript)):
             yield node
 
 

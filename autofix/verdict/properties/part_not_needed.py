@@ -479,6 +479,17 @@ OF_NET = WARM.replace(".backward()", ".backward(retain_graph=True)", 1).replace(
 )
 
 
+MEMORY = """\
+net, memory = nn.Linear(3, 4), torch.zeros(0, 4)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(8):
+    memory = torch.cat([memory, net(torch.randn(5, 3))])
+    train: memory.square().mean()
+"""
+JOINED = "torch.cat([memory, net(torch.randn(5, 3))])"
+JOINED_TO_CUT = JOINED.replace("memory,", "memory.detach(),")
+
+
 class PartNotNeeded(Property):
     name, former = "part-not-needed", "unneeded"
     offered = True
@@ -529,6 +540,8 @@ class PartNotNeeded(Property):
         Example(LEGACY, APPLIED, STATIC.replace("    def reset", "    @staticmethod\n    def reset")),
         Example(CONSTRAINED, ONCE, IN_EACH.replace("self.std.mean()", "self.std.clamp(max=99).mean()")),
         Example(FOUND, HAS, SUMMED.replace("max(len(found), 1)", "(max(len(found), 1) + (step > 99))")),
+        Example(MEMORY, JOINED, f"{JOINED_TO_CUT}[-99:]"),
+        Example(MEMORY, "    memory = torch", "    memory = memory[-99:].detach()\n    memory = torch"),
     )
     silent = (
         Example(CARRIED, ", h)", ", h.detach())"),
@@ -582,6 +595,8 @@ class PartNotNeeded(Property):
         Example(LEGACY, APPLIED, STATIC),
         Example(CONSTRAINED, ONCE, IN_EACH),
         Example(FOUND, HAS, SUMMED),
+        Example(MEMORY, JOINED, JOINED_TO_CUT),
+        Example(MEMORY.replace(JOINED, f"{JOINED}[-20:]"), JOINED, JOINED_TO_CUT),
         Example(TWO, OF_CRITIC, STEPS_ALWAYS),
         Example(TWO, OWN_LOSS, FOR_ITS_OWN),
         Example(ACTIVE, WRITES, BY_ROW),
