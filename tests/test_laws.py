@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from lawful import Program, judged, safe
 from laws import (
+    assigned,
     cleared,
     collected,
     copies,
@@ -41,6 +42,7 @@ PROGRAMS = [
         [
             one
             for law in (
+                assigned,
                 cleared,
                 copies,
                 cuts,

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
+from typing import ClassVar
 
 from autofix.core.model import Reading
 from autofix.experiments.compare import comparable
 from autofix.experiments.readings import deprived
 from autofix.probe import wire
 from autofix.verdict.effect import trains_alike
+from autofix.verdict.law import KEPT, SILENT, Law, Ruling, Word, at
 from autofix.verdict.runs import Runs
 
 TARGET, WEIGHT = "loss-trains-target", "weight-has-graph"
@@ -35,3 +38,33 @@ def constants(runs: Runs, reading: Reading) -> Reading | None:
     if comparable(runs.of(cut)) or any(deprived(runs.of(cut), runs.of(reading))):
         return None
     return None if trains_alike(runs, cut, reading) else cut
+
+
+class KeptByTargets(Law):
+    """A law that is kept where targets are constants, of each of which the program shows why."""
+
+    fact: ClassVar[str]
+    """What is seen of such a target in several passes."""
+    sentence: ClassVar[str]
+    """What breaks it in the code as written, as a clause with the `place` of the first of their losses."""
+
+    def readings(self, runs: Runs) -> Iterator[Reading]:
+        """The code with constants as such targets."""
+        if (constant := self._constant(runs)) is not None:
+            yield constant
+
+    def says(self, runs: Runs, reading: Reading) -> Ruling:
+        """A reading keeps it if it has these constants."""
+        if (constant := self._constant(runs)) is None:
+            return SILENT
+        if set(constant.targets) <= set(reading.targets):
+            return KEPT
+        return Ruling(Word.BROKEN, self.sentence.format(place=at(constant.targets[0].stack)))
+
+    def _constant(self, runs: Runs) -> Reading | None:
+        """The code with constants as targets, where each that the failure is about is of this kind."""
+        found = seen(runs)
+        if not found or any(fact.name != TARGET for fact in found):
+            return None
+        shown = {(fact.stack, fact.subject) for fact in runs.sourced.seen(self.fact)}
+        return constants(runs, runs.code) if shown.issuperset((one.stack, one.subject) for one in found) else None

@@ -118,18 +118,21 @@ def spoiled_aims(
             yield aim
 
 
-def targets(found: Graph, held: Held, spoiled: set[int]) -> Iterator[Aim]:
+def targets(found: Graph, held: Held, spoiled: set[int], off: Collection[int] = ()) -> Iterator[Aim]:
     """What a call holds another value against, as its target.
 
     A loss says it by its parameter. Where two sides may change places, and what failed does not lie in that one alone,
-    the run may say that it is the other.
+    the run may say that it is the other: first of all by what the code makes with gradients `off`.
     """
     sides = held.sides
     named = next((argument for argument in sides if argument.split()[0] == TARGET), "")
     if held.either and len(sides) == _TWO and (not held.differs or _is_size(found, held.age)):
         behind = [set(found.below([made])) for made in sides.values()]
         alone = [not spoiled.isdisjoint(mine - its) for mine, its in (behind, behind[::-1])]
-        if not named or not alone[list(sides).index(named)]:
+        made_off = [argument for argument, made in sides.items() if made in off]
+        if len(made_off) == 1:
+            named = made_off[0]
+        elif not named or not alone[list(sides).index(named)]:
             named = _leaning(found, list(sides.items()), alone) or named
     if named:
         beside = tuple(made for made in sides.values() if made != sides[named])

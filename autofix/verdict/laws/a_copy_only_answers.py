@@ -21,37 +21,11 @@ the copy learns; where something would never learn but by the target; and where 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from autofix.core.model import Reading
-from autofix.verdict import aims
-from autofix.verdict.law import KEPT, SILENT, Law, Ruling, Word, at
-from autofix.verdict.runs import Runs
+from autofix.verdict.aims import KeptByTargets
 
 
-class ACopyOnlyAnswers(Law):
+class ACopyOnlyAnswers(KeptByTargets):
     name = "a-copy-only-answers"
     clause = "a target that a copy of the network makes, which never learns, is a constant"
-
-    def readings(self, runs: Runs) -> Iterator[Reading]:
-        """The code with constants as such targets."""
-        if (constant := _constant(runs)) is not None:
-            yield constant
-
-    def says(self, runs: Runs, reading: Reading) -> Ruling:
-        """A reading keeps it if it has these constants."""
-        if (constant := _constant(runs)) is None:
-            return SILENT
-        if set(constant.targets) <= set(reading.targets):
-            return KEPT
-        place = at(constant.targets[0].stack)
-        return Ruling(Word.BROKEN, f"{place} is given a target by a copy that never learns, and trains others by it")
-
-
-def _constant(runs: Runs) -> Reading | None:
-    """The code with constants as targets, where each that the failure is about comes by such a copy."""
-    seen = aims.seen(runs)
-    if not runs.freed_by or not seen or any(fact.name != aims.TARGET for fact in seen):
-        return None
-    copied = {(fact.stack, fact.subject) for fact in runs.sourced.seen("target-of-copy")}
-    return aims.constants(runs, runs.code) if copied.issuperset((one.stack, one.subject) for one in seen) else None
+    fact = "target-of-copy"
+    sentence = "{place} is given a target by a copy that never learns, and trains others by it"
