@@ -85,9 +85,4 @@ PROGRAMS = (
         ("out[best, 1].sigmoid(), best\n", "(scale * out[best, 1]).sigmoid(), best\n"),
         right=("all with gradient",),
     ),
-    ASSIGNED.mutated(
-        "a weight",
-        ("F.binary_cross_entropy_with_logits(guess, quality)", "(guess * quality).mean()"),
-        right=("all with gradient",),
-    ),
 )
