@@ -31,7 +31,8 @@ def meant(runs: Runs, found: Assessment) -> Assessment:
         known = [found.reading] if found.reading is not None else []
         for reading in dict.fromkeys((*known, *law.readings(runs))):
             if law.says(runs, reading).word is Word.KEPT and _is_left(runs, reading) and follows(runs, reading):
-                newer = is_newer(runs, reading)
+                # What is no longer cut has to be computed again, whole: nobody asks what else may have been meant.
+                newer = not reading.uncut and is_newer(runs, reading)
                 sentence = (
                     f"as the code is written, {letter.sentence}. With the edit, {law.clause}. "
                     f"Nothing else changes: {whose(runs)} otherwise those of the code"
