@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from lawful import Program
 
 TEXT = """\
@@ -59,6 +61,15 @@ ASSIGNED = Program(
     frozenset({"by place", "gathered with gradient", "the target is cut"}),
 )
 RIGHT = ("by place", "gathered with gradient", "the target is cut")
+ANOTHER_TOO = ASSIGNED.mutated(
+    "the same call is given another target, too",
+    (
+        "loss = F.binary_cross_entropy_with_logits(guess, quality)",
+        "loss = sum(F.binary_cross_entropy_with_logits(guess, one) for one in (quality, out[:4, 2].sigmoid()))",
+    ),
+)
+BOTH_CUT = (("@torch.no_grad()", "@torch.enable_grad()"), ("(guess, one)", "(guess, one.detach())"))
+ANOTHER_TOO = replace(ANOTHER_TOO, edits={**ANOTHER_TOO.edits, "both targets are cut": BOTH_CUT})
 PROGRAMS = (
     ASSIGNED,
     ASSIGNED.mutated(
@@ -85,4 +96,5 @@ PROGRAMS = (
         ("out[best, 1].sigmoid(), best\n", "(scale * out[best, 1]).sigmoid(), best\n"),
         right=("all with gradient",),
     ),
+    ANOTHER_TOO,
 )

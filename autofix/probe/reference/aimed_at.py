@@ -39,7 +39,8 @@ class AimedAt(Listener):
         self._done: list[_Done] = []
         self._found: dict[tuple[Raw, str], list[bool]] = {}
         """Of each target, pass by pass, whether it comes by a copy that is kept from learning."""
-        self._made_off: Counter[tuple[Raw, str]] = Counter()
+        self._made_off: dict[tuple[Raw, str], list[bool]] = {}
+        """Of each target, pass by pass, whether it was made with gradients off, and nothing held against it was."""
         self._residuals: Counter[Raw] = Counter()
         """How often all that weighs a log-probability in a loss was what another one is to make small."""
 
@@ -49,9 +50,8 @@ class AimedAt(Listener):
         trained = (self._frames.fact("loss-trains-target", *one) for one in self._found)
         copied = (one for one, seen in self._found.items() if len(seen) >= _TWICE and all(seen))
         of_copies = (self._frames.fact("target-of-copy", *one) for one in copied)
-        made_off = (
-            self._frames.fact("target-made-off", *one) for one, times in self._made_off.items() if times >= _TWICE
-        )
+        off = (one for one, seen in self._made_off.items() if len(seen) >= _TWICE and all(seen))
+        made_off = (self._frames.fact("target-made-off", *one) for one in off)
         residuals = (self._frames.fact("weight-is-residual", raw) for raw in several)
         return {"facts": (*trained, *of_copies, *made_off, *residuals)}
 
@@ -76,11 +76,11 @@ class AimedAt(Listener):
 
     def _note_made_off(self, this: _Done) -> None:
         off = set(filter(self._off().holds, this.whole.names))
-        for raw, held in this.held if off else ():
+        for raw, held in this.held if off or self._made_off else ():
             for aim in targets(this.whole, held, off, off):
-                beside = set(this.whole.below(aim.beside))
-                if aim.made in off and aim.made not in beside:
-                    self._made_off[raw, aim.argument] += off.isdisjoint(beside)
+                made, beside = aim.made in off, set(this.whole.below(aim.beside))
+                self._made_off.setdefault((raw, aim.argument), []).append(made and off.isdisjoint(beside))
+                if made and aim.made not in beside:
                     self._found.setdefault((raw, aim.argument), []).append(self._is_of_copy(this.whole, aim))
 
     def _is_of_copy(self, whole: Graph, aim: Aim) -> bool:

@@ -13,8 +13,8 @@ held against it was.
 
 ## Where it is silent
 
-Where the prediction was made there, too, or is made of the target; where something would never learn but by the target;
-and where training is the same either way.
+Where the prediction was made there, too, or is made of the target; where the same call is also given a target that is
+not made there; where something would never learn but by the target; and where training is the same either way.
 """
 
 from __future__ import annotations
