@@ -77,7 +77,7 @@ def follows(runs: Runs, reading: Reading) -> bool:
         return True
     alike = _same_or_rounded(live, runs.edited, LIVE, **also)
     within = reading.uncut or reading.separated or reading.apart
-    if not alike and not (within and not also["printed"] and _is_newer(runs, reading)):
+    if not alike and not (within and not also["printed"] and _may_be_newer(runs, reading)):
         return False
     # Not the run that may end where it has left all other readings.
     edited = RunSpec.edited(runs.files, Treatment.FROZEN, Intervention.REPEATED)
@@ -87,7 +87,7 @@ def follows(runs: Runs, reading: Reading) -> bool:
     return same and (alike or _comes_to_departing(runs, reading, frozen))
 
 
-def is_newer(runs: Runs, reading: Reading) -> bool:
+def computes_newer(runs: Runs, reading: Reading) -> bool:
     """Whether an edit that follows a reading computes something of it again, with newer parameters."""
     return not _same_or_rounded(runs.of(reading), runs.edited, LIVE, **compared_with(runs, reading))
 
@@ -254,7 +254,7 @@ class _Comparison:
         by_hand = not full.counts and frozen.undone
         later = not also["printed"] or (by_hand and frozen.undone >= still[readings[0]].undone)
         newer = (self._equal_for_long(equal, also) if equal else self._equal_at_rest(readings)) if later else ()
-        for one in (one for one in newer if _is_newer(self._runs, one)):
+        for one in (one for one in newer if _may_be_newer(self._runs, one)):
             # Where nothing that learns is behind what outlives a round, only the drift moved it.
             return equal_to(self._runs, one, same_live=_to_the_last_bit(self._runs, one))
         if self._projects_elsewhere(readings[0], also):
@@ -366,7 +366,7 @@ class _Comparison:
         if not readings or not self._outlived(self._runs.of(readings[0])):
             return []
         known = {one for one in readings if self._pool.made(RunSpec.reference(one))}
-        if not (readings := [one for one in readings if one not in known or _is_newer(self._runs, one)]):
+        if not (readings := [one for one in readings if one not in known or _may_be_newer(self._runs, one)]):
             return []
         specs = (RunSpec.reference(one, Treatment.STILL) for one in readings)
         self._pool.expect(RunSpec.edited(self._runs.files, Treatment.STILL), *specs)
@@ -459,7 +459,7 @@ def _cuts_or_loses(reference: wire.Trace, edited: wire.Trace) -> bool:
     return cuts_the_graph(reference, edited) or bool(lost_writes(reference, edited))
 
 
-def _is_newer(runs: Runs, reading: Reading) -> bool:
+def _may_be_newer(runs: Runs, reading: Reading) -> bool:
     """Whether, by the live runs, an edit may be that reading with newer parameters."""
     live, edited = runs.of(reading), runs.edited
     return not (_cuts_or_loses(live, edited) or moved_otherwise(live, edited) or takes_another_turn(live, edited))

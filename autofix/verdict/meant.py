@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from autofix.core.model import Assessment, Effect, Reading
 from autofix.experiments.compare import comparable
-from autofix.verdict.effect import follows, is_newer, trains_alike
+from autofix.verdict.effect import computes_newer, follows, trains_alike
 from autofix.verdict.law import Word, is_broken, laws, worse
 from autofix.verdict.runs import Runs
 from autofix.verdict.wording import what_is_newer, whose
@@ -32,7 +32,7 @@ def meant(runs: Runs, found: Assessment) -> Assessment:
         for reading in dict.fromkeys((*known, *law.readings(runs))):
             if law.says(runs, reading).word is Word.KEPT and _is_left(runs, reading) and follows(runs, reading):
                 # What is no longer cut has to be computed again, whole: nobody asks what else may have been meant.
-                newer = not reading.uncut and is_newer(runs, reading)
+                newer = not reading.uncut and computes_newer(runs, reading)
                 sentence = (
                     f"as the code is written, {letter.sentence}. With the edit, {law.clause}. "
                     f"Nothing else changes: {whose(runs)} otherwise those of the code"

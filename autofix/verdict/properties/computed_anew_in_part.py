@@ -167,8 +167,9 @@ def _left(old: Source, new: Source, carrier: wire.Carrier, failed: wire.Stack) -
     bound = [Counter(map(ast.unparse, _binding(source, carrier))) for source in (old, new)]
     if bound[0] != bound[1]:
         return None
-    inside = [one for one, in_pass in _reads(old, carrier) if in_pass]
-    behind = [one for one, in_pass in _reads(old, carrier) if not in_pass and _is_behind(old, one, failed)]
+    reads = list(_reads(old, carrier))
+    inside = [one for one, in_pass in reads if in_pass]
+    behind = [one for one, in_pass in reads if not in_pass and _is_behind(old, one, failed)]
     known, later = ({ast.unparse(old.statement(one)) for one in some} for some in (inside, behind))
     after = [one for one, in_pass in _reads(new, carrier) if in_pass or ast.unparse(new.statement(one)) in later]
     if not 0 < len(after) < len(inside) + len(behind):
