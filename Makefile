@@ -18,6 +18,9 @@ PYTEST_ARGS ?=
 
 recent = $(shell $1 -c 'import sys; sys.version_info >= (3, 11) and print("$1")' 2>/dev/null)
 
+# Each of the many processes of a test would compile the whole program anew where no compiled file may be kept.
+unexport PYTHONDONTWRITEBYTECODE
+
 # make leaves ~ alone in VENV=~/envs/torch where the shell did; recipes and rules need one spelling.
 override VENV := $(abspath $(patsubst ~/%,$(HOME)/%,$(VENV)))
 override BIN := $(VENV)/bin

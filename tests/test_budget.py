@@ -318,6 +318,7 @@ loss.backward()
 """
 
 
+@pytest.mark.apart("long")
 def test_a_long_run_tells_where_it_is(probe: Probe, tmp_path: Path) -> None:
     said: list[str] = []
     pipeline.fix(script(tmp_path, f"import os\n{SLOW_AT_FIRST}", 0.0), (), probe=probe, progress=said.append)

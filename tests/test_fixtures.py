@@ -102,7 +102,7 @@ def test_a_family_has_classes_methods_and_imported_modules(family: str) -> None:
 
 
 @pytest.mark.torch
-@pytest.mark.parametrize("name", [*FIRST, *one_in(12, [name for name in CASES if name not in FIRST])])
+@pytest.mark.parametrize("name", [*FIRST, *one_in(15, [name for name in CASES if name not in FIRST])])
 def test_a_case_dies_as_it_says_and_is_offered_what_it_says(probe: Probe, name: str) -> None:
     case = told(name)
     report = pipeline.fix(target(name), registry.rules(), probe=probe, progress=lambda _: None)
@@ -143,7 +143,7 @@ def test_right_edits_have_their_effect(probe: Probe, name: str) -> None:
 @pytest.mark.torch
 @pytest.mark.parametrize(
     "name",
-    one_in(12, having("wrong")),
+    one_in(15, having("wrong")),
 )
 def test_wrong_edits_are_never_safe(probe: Probe, name: str) -> None:
     passed = (RunOutcome.PASSED, RunOutcome.FINISHED)

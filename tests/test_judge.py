@@ -332,6 +332,7 @@ SEVERAL = """
 """
 
 
+@pytest.mark.apart("long")
 def test_where_one_line_runs_backward_for_several_losses_of_a_pass_each_is_cut_where_the_pass_began(
     script: Scripts,
 ) -> None:
@@ -599,6 +600,7 @@ def test_a_residual_of_which_only_one_derivative_gets_a_graph_is_in_doubt_and_al
     assert properties(one) == {"derivative-is-constant"}
 
 
+@pytest.mark.apart("long")
 def test_a_residual_is_repaired_too_where_torch_refuses_a_freed_graph_before_the_lost_one(script: Scripts) -> None:
     both = script(RESIDUAL.replace(", retain_graph=True", "")).fix().fixes[0]
     assert both.diff.count(b"\n+    u") == 3
@@ -662,6 +664,7 @@ def test_a_chain_that_computes_anew_keeps_no_graph(script: Scripts) -> None:
     assert b"retain_graph" not in first.diff
 
 
+@pytest.mark.apart("long")
 def test_the_same_fault_is_mended_at_each_of_five_places(script: Scripts) -> None:
     places = "\n".join(f"        {name} = np.copy(net[{n}].{part})" for n, part, name in (
         (0, "weight", "a"), (0, "bias", "b"), (2, "weight", "c"), (2, "bias", "d"), (4, "weight", "e")))  # fmt: skip

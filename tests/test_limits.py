@@ -125,7 +125,7 @@ def left(probe: Probe) -> set[str]:
     }
 
 
-@pytest.mark.parametrize("rung", one_in(2, RUNGS))
+@pytest.mark.parametrize("rung", one_in(3, RUNGS))
 def test_every_run_ends_says_how_and_leaves_nothing(
     rung: str, python: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

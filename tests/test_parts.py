@@ -303,6 +303,7 @@ def test_what_was_done_to_a_value_may_be_done_where_it_is_used(after: str, expec
     assert all(part.without.startswith(b"x = cut(x)\n") for part in found if "`x = cut" in part.words)
 
 
+@pytest.mark.apart("long")
 def test_an_edit_of_very_many_parts_cannot_be_taken_apart() -> None:
     lines = [f"x{n} = {n}\n" for n in range(2 * MOST)]
     after = [line.replace(" = ", " = 1000 + ") for line in lines]

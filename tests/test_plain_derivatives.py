@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from sampled import one_in
 from scripts import Scripts
 
 from autofix.core.model import Applicability
@@ -140,29 +141,29 @@ def doubts(script: Scripts, text: str, *edit: tuple[str, str]) -> bool:
     return "derivative-is-constant" in [one.property for one in found]
 
 
-@pytest.mark.parametrize("name", PLAIN)
+@pytest.mark.parametrize("name", one_in(4, PLAIN))
 def test_what_is_a_plain_number_is_not_doubted(script: Scripts, name: str) -> None:
     assert not doubts(script, script_of(*PLAIN[name]), KEPT)
 
 
-@pytest.mark.parametrize("name", [name for name in PLAIN if "cut" not in name])
+@pytest.mark.parametrize("name", one_in(4, [name for name in PLAIN if "cut" not in name]))
 def test_nor_what_a_backward_left_in_a_leaf(script: Scripts, name: str) -> None:
     text = script_of(*PLAIN[name]).replace(BY_BACKWARD, READ)
     assert not doubts(script, text, ("score.sum().backward()", "score.sum().backward(retain_graph=True)"))
 
 
-@pytest.mark.parametrize("name", DOUBTED)
+@pytest.mark.parametrize("name", one_in(4, DOUBTED))
 def test_what_enters_a_loss_is_doubted(script: Scripts, name: str) -> None:
     assert doubts(script, script_of(*DOUBTED[name]), KEPT)
 
 
-@pytest.mark.parametrize("name", DOUBTED)
+@pytest.mark.parametrize("name", one_in(4, DOUBTED))
 def test_so_is_what_a_backward_left_in_a_leaf(script: Scripts, name: str) -> None:
     text = script_of(*DOUBTED[name]).replace(BY_BACKWARD, READ)
     assert doubts(script, text, ("score.sum().backward()", "score.sum().backward(retain_graph=True)"))
 
 
-@pytest.mark.parametrize("name", OF_NO_DATA)
+@pytest.mark.parametrize("name", one_in(3, OF_NO_DATA))
 def test_a_derivative_by_what_is_no_data_is_doubted_wherever_it_leads(script: Scripts, name: str) -> None:
     leaf, score = OF_NO_DATA[name]
     assert doubts(script, script_of(MOVED[name], "pass", leaf, score), KEPT)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from sampled import one_in, row_in
 from scripts import Script, Scripts, changed
 
 from autofix.core.model import Applicability, Effect, Outcome, Reading, Refused
@@ -140,6 +141,7 @@ MOVED = """
 """
 
 
+@pytest.mark.apart("long")
 def test_a_large_parameter_is_moved_everywhere_row_for_row_otherwise_and_however_it_lies(script: Scripts) -> None:
     printed = []
     for shape in ("2100, 1000", "1000, 2100).t("):
@@ -568,15 +570,18 @@ COUNTED = ("loss = (out - 1).square().mean()", "loss = (out - 1).square().mean()
 
 @pytest.mark.parametrize(
     ("changes", "outcome"),
-    [
-        ((), Outcome.SAFE),
-        ((IN_PLACE,), Outcome.SAFE),
-        ((HIDDEN,), Outcome.UNSAFE),
-        ((ONCE,), Outcome.UNSAFE),
-        ((READ_ONCE,), Outcome.UNSAFE),
-        ((COUNTED,), Outcome.UNSAFE),
-        ((HIDDEN, IN_PLACE), Outcome.UNSAFE),
-    ],
+    row_in(
+        2,
+        [
+            ((), Outcome.SAFE),
+            ((IN_PLACE,), Outcome.SAFE),
+            ((HIDDEN,), Outcome.UNSAFE),
+            ((ONCE,), Outcome.UNSAFE),
+            ((READ_ONCE,), Outcome.UNSAFE),
+            ((COUNTED,), Outcome.UNSAFE),
+            ((HIDDEN, IN_PLACE), Outcome.UNSAFE),
+        ],
+    ),
     ids=["unused", "unused-beside-a-write", "cut-elsewhere", "cut-once", "read-once", "part-of-the-loss", "both"],
 )
 def test_what_takes_no_part_in_any_loss_needs_no_gradient(
@@ -713,7 +718,7 @@ BY_METHOD = (GATES, "self.weight.mul_(self.score.sigmoid()).mul_(0.9)")
 
 @pytest.mark.parametrize(
     ("changes", "out", "update"),
-    [
+    row_in(3, [
         ((), HERE, AS_UPDATE),
         ((BY_METHOD,), (BY_METHOD[1], "weight = self.weight * self.score.sigmoid() * 0.9"),
          (BY_METHOD[1], "self.weight.data.mul_(self.score.sigmoid()).mul_(0.9)")),
@@ -721,7 +726,7 @@ BY_METHOD = (GATES, "self.weight.mul_(self.score.sigmoid()).mul_(0.9)")
          ("self.weight[0] *= self.score[0].sigmoid()",
           "weight = torch.cat([self.weight[:1] * self.score[0].sigmoid(), self.weight[1:]])"),
          ("self.weight[0] *=", "self.weight.data[0] *=")),
-    ],
+    ]),
 )  # fmt: skip
 def test_what_learns_by_a_write_of_the_forward_alone_is_not_an_update(
     script: Scripts, changes: tuple[tuple[str, str], ...], out: tuple[str, str], update: tuple[str, str]
@@ -751,12 +756,15 @@ def test_a_weight_that_the_first_forward_initialises_by_what_learns_stays_so(scr
 
 @pytest.mark.parametrize(
     ("write", "owned"),
-    [
-        ("self.weight.div_(self.weight.norm())", ""),
-        ("self.weight.clamp_(-0.5, 0.5)", ""),
-        ("self.weight.copy_(0.9 * self.weight + 0.1 * self.mean.weight)", "weight"),
-        ("self.weight.mul_(self.weight.abs().max().reciprocal())", ""),
-    ],
+    row_in(
+        3,
+        [
+            ("self.weight.div_(self.weight.norm())", ""),
+            ("self.weight.clamp_(-0.5, 0.5)", ""),
+            ("self.weight.copy_(0.9 * self.weight + 0.1 * self.mean.weight)", "weight"),
+            ("self.weight.mul_(self.weight.abs().max().reciprocal())", ""),
+        ],
+    ),
 )
 def test_an_update_of_the_forward_stays_one_where_nothing_else_learns_by_it(
     script: Scripts, write: str, owned: str
@@ -831,6 +839,7 @@ IN_TORCH = (
 )
 
 
+@pytest.mark.apart("long")
 def test_what_is_frozen_may_be_fed_by_numpy(script: Scripts) -> None:
     """The frozen network is meant to stay so: what it is given lost its graph on the way."""
     train = script(FED_BY_NUMPY)
@@ -857,6 +866,7 @@ TWO_CUT = """
 LEFT, RIGHT = ("left(x).detach()", "left(x)"), ("right(x).tanh().detach()", "right(x).tanh()")
 
 
+@pytest.mark.apart("long")
 def test_each_of_two_places_is_kept_where_something_owned_learns_by_it_alone(script: Scripts) -> None:
     train = script(TWO_CUT)
     assert train.verify(LEFT, RIGHT).outcome is Outcome.SAFE
@@ -877,7 +887,7 @@ def test_an_array_that_was_only_looked_at_is_not_followed(script: Scripts) -> No
     assert train.verify(("opt.zero_grad()", "loss.requires_grad_()")).outcome is not Outcome.SAFE
 
 
-@pytest.mark.parametrize("new", [CUT, CUT.replace("detach()", "data")])
+@pytest.mark.parametrize("new", one_in(2, [CUT, CUT.replace("detach()", "data")]))
 def test_a_term_that_is_cut_to_a_number_is_changed(script: Scripts, new: str) -> None:
     verdict = script(AVERAGED).verdict((PER, new))
     assert (verdict.applicability, verdict.effect) == (Applicability.UNSAFE, Effect.CHANGED)
@@ -996,11 +1006,14 @@ for step in range(4):
 
 @pytest.mark.parametrize(
     ("old", "new", "effect"),
-    [
-        ("backward()", "backward(retain_graph=True)", Effect.IDENTICAL),
-        ("* scale", "* theta.exp()", Effect.REFRESHED),
-        ("* scale", "* scale.detach()", Effect.CHANGED),
-    ],
+    row_in(
+        3,
+        [
+            ("backward()", "backward(retain_graph=True)", Effect.IDENTICAL),
+            ("* scale", "* theta.exp()", Effect.REFRESHED),
+            ("* scale", "* scale.detach()", Effect.CHANGED),
+        ],
+    ),
 )
 def test_what_is_made_of_a_leaf_before_the_optimizer_is_made_starts_as_what_is_made_anew(
     script: Scripts, old: str, new: str, effect: Effect
@@ -1227,11 +1240,14 @@ TAKES = "    slope, = torch.autograd.grad(F.cross_entropy(net(x), y), x)\n"
 
 @pytest.mark.parametrize(
     ("new", "safe"),
-    [
-        (f"    x.requires_grad_()\n{TAKES}", True),
-        (f"    x.requires_grad_()\n{TAKES.replace('y), x', 'y.flip(0)), x')}", False),
-        ("    slope = torch.zeros_like(x)\n", False),
-    ],
+    row_in(
+        2,
+        [
+            (f"    x.requires_grad_()\n{TAKES}", True),
+            (f"    x.requires_grad_()\n{TAKES.replace('y), x', 'y.flip(0)), x')}", False),
+            ("    slope = torch.zeros_like(x)\n", False),
+        ],
+    ),
 )
 def test_what_is_frozen_for_an_attack_has_no_part_in_it(script: Scripts, new: str, safe: bool) -> None:
     assert (script(ATTACK).verify((TAKES, new)).outcome is Outcome.SAFE) is safe

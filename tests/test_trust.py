@@ -792,14 +792,14 @@ WRONG: dict[str, tuple[str, Edit]] = {
 }
 
 
-@pytest.mark.parametrize("name", one_in(6, RIGHT))
+@pytest.mark.parametrize("name", one_in(8, RIGHT))
 def test_a_right_edit_is_believed(script: Scripts, name: str) -> None:
     text, edit = RIGHT[name]
     found = script(text).verify(*edit)
     assert found.outcome is Outcome.SAFE, found.fixes[0].verdict if found.fixes else found.rejected
 
 
-@pytest.mark.parametrize("name", one_in(6, WRONG))
+@pytest.mark.parametrize("name", one_in(8, WRONG))
 def test_a_wrong_edit_is_not_believed(script: Scripts, name: str) -> None:
     text, edit = WRONG[name]
     assert script(text).verify(*edit).outcome is Outcome.UNSAFE
