@@ -22,6 +22,8 @@ _LARGE = 1 << 20
 _FEW = 4
 """Numbers of which fewer may have the other sign by chance."""
 _PASSES = 2
+_OTHERS = 2
+"""Optimizers without which no step is that of another one."""
 
 
 class _Sum(NamedTuple):
@@ -68,7 +70,7 @@ class TakenBack(Listener):
             self._done.extend(self._segment)
             self._segment.clear()
             self._stepped = False
-        if not call.accumulate or call.outer is not None:
+        if not call.accumulate or call.outer is not None or len(self._taps.owned) < _OTHERS:
             return
         with quiet():
             nodes = list(graph.children_first(call.roots))
