@@ -195,7 +195,7 @@ def test_files_are_checked_and_rules_explained(tmp_path: Path) -> None:
         (Change("w", 0, 1.0, 2.0), "w gets a gradient of norm 2 instead of 1 at step 1"),
         (
             Change("w", 0, 2.0, 2.0, relative=1.0),
-            "w gets a gradient of another direction (its norm is 2, as before) at step 1",
+            "w gets a gradient of another direction, of the same norm (2) at step 1",
         ),
         (Change("w", 0, 2.0, float("nan")), "w gets a gradient of norm nan instead of 2 at step 1"),
         (Change("w", 2, 1.0, 2.0, note="the step moves it differently"), "w, step 3: the step moves it differently"),

@@ -86,8 +86,8 @@ def test_a_step_that_is_gone_is_told_before_all() -> None:
     [
         (2.0, 1.0, 0.5, "a gradient of norm 1 instead of 2"),
         (0.46271, 0.46274, 7e-5, "a gradient of norm 0.46274 instead of 0.46271"),
-        (0.4627, 0.4627, 0.8, "a gradient of another direction (its norm is 0.4627, as before)"),
-        (0.46271, 0.46274, 0.8, "a gradient of another direction (its norm is 0.4627, as before)"),
+        (0.4627, 0.4627, 0.8, "a gradient of another direction, of the same norm (0.4627)"),
+        (0.46271, 0.46274, 0.8, "a gradient of another direction, of the same norm (0.4627)"),
         (1.0, 0.0, 1.0, "no gradient instead of one of norm 1"),
         (0.0, 1.0, 1.0, "a gradient of norm 1 instead of none"),
     ],

@@ -156,7 +156,7 @@ def norms(change: Change) -> str:
     """What became of a gradient, in figures that differ: 'a gradient of norm 0.1 instead of 0.2'."""
     was, now = change.reference, change.candidate
     if not change.note and change.relative and abs(was - now) <= _SAME * change.relative * max(was, now):
-        return f"a gradient of another direction (its norm is {now:.4g}, as before)"
+        return f"a gradient of another direction, of the same norm ({now:.4g})"
     if not change.note and 0.0 in (was, now):
         return (
             f"no gradient instead of one of norm {was:.4g}" if was else f"a gradient of norm {now:.4g} instead of none"

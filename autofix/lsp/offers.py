@@ -166,7 +166,7 @@ def finding(found: Finding, place: Place, document: Document, columns: Columns) 
 
 
 def _annotation(fix: Fix) -> types.ChangeAnnotation:
-    return types.ChangeAnnotation(f"Unsafe: {words.title(fix)}", needs_confirmation=True, description=words.effect(fix))
+    return types.ChangeAnnotation(f"Unsafe: {words.title(fix)}", needs_confirmation=True, description=words.unsafe(fix))
 
 
 def _paths(report: Report) -> set[Path]:

@@ -309,7 +309,7 @@ class EditorSession(LanguageServer):
 
     async def _agreed(self, fix: Fix) -> bool:
         yes = types.MessageActionItem("Apply all the same")
-        asked = types.ShowMessageRequestParams(types.MessageType.Warning, f"Not safe: {words.effect(fix)}", [yes])
+        asked = types.ShowMessageRequestParams(types.MessageType.Warning, f"Not safe: {words.unsafe(fix)}", [yes])
         answer = await self.window_show_message_request_async(asked)
         return answer is not None and answer.title == yes.title
 

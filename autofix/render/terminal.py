@@ -160,7 +160,7 @@ def _effect(fix: Fix, snapshot: Snapshot) -> Iterator[Text]:
     trust = fix.verdict.applicability
     if warning := words.warning(fix):
         yield Text(warning, "yellow")
-    yield Text("Effect: ").append(words.effect(fix, warned=True), _TRUST[trust])
+    yield Text("Effect: ").append(words.effect(fix, listed=True), _TRUST[trust])
     if later := snapshot.later(fix):
         yield Text(f"  {later}", "yellow")
     for name, sentence in snapshot.reasons(fix):
@@ -179,7 +179,7 @@ def _alternatives(others: list[Fix], report: Report, snapshot: Snapshot, look: L
         line = Text(f"  {report.fixes.index(fix) + 1}. {_named(fix)} ").append(f"({words.trust(fix)})", _TRUST[trust])
         said = words.effect(fix)
         if said == words.effect(report.fixes[0]):
-            said = "the same as fix 1"
+            said = "its effect is that of fix 1"
         elif not look.verbose:
             kept = EFFECTS[fix.verdict.effect] + ", but" * bool(fix.verdict.findings)
             said = kept if fix.verdict.effect.keeps_gradients else said.partition("; ")[0]

@@ -230,13 +230,24 @@ def trust(fix: Fix) -> str:
     return f"{fix.verdict.applicability}{'' if known else ', effect unknown'}"
 
 
-def effect(fix: Fix, *, warned: bool = False) -> str:
-    """What an edit does to the gradients, as a sentence that needs no name beside it; `warned`: but for a warning."""
+def effect(fix: Fix, *, listed: bool = False) -> str:
+    """What an edit does to the gradients, as a sentence that needs no name beside it.
+
+    `listed`: for a place that shows the warning before it, and the reasons below it.
+    """
     kind = fix.verdict.effect
     summary = one_line(fix.verdict.summary) or EFFECTS[kind]
     summary = summary if kind.keeps_gradients or str(kind) in summary.lower() else f"{kind}: {summary}"
-    before = "" if warned else warning(fix)
+    if listed:
+        return f"{summary}, but" if kind.keeps_gradients and reasons(fix) else summary
+    before = warning(fix)
     return f"{before}. {summary}" if before else summary
+
+
+def unsafe(fix: Fix) -> str:
+    """Why a fix is not safe, for a place that has no list: with its effect, and the first reason."""
+    first = reasons(fix)[:1] if fix.verdict.effect.keeps_gradients else []
+    return ", but ".join((effect(fix), *first))
 
 
 def effect_name(kind: str) -> str:

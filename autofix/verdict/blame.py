@@ -49,7 +49,7 @@ def _value(change: Change, reference: wire.Trace, candidate: wire.Trace) -> str:
     was, now = (_losses(trace, optimizer, number) for trace in (reference, in_order(reference, candidate)))
     if len(was) != len(now):
         since = "since the step before it of the same optimizer" if number else "before it"
-        return f"{len(now)} loss{'es' * (len(now) != 1)} went backward {since}, in the code {len(was)}"
+        return f"{len(now)} loss{'es' * (len(now) != 1)} went backward {since}; as the code is written it is {len(was)}"
     pairs = ((f"{one:.4g}", f"{other:.4g}") for one, other in zip(was, now, strict=True))
     other = next((f"its loss is {b} there instead of {a}" for a, b in pairs if a != b), "")
     return other or "its loss is the same number, but its gradient takes another way" * cuts_the_graph(

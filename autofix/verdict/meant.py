@@ -20,7 +20,8 @@ def meant(runs: Runs, found: Assessment) -> Assessment:
     """
     letters = runs.case.pool.letters
     if found.effect is Effect.REFRESHED and (why := worse(runs, replace(runs.code, constant=True))):
-        return replace(found, sentence=f"{found.sentence}. What was made once cannot be a constant: {why}")
+        other = f"The code could also mean that what was made once is a constant; but in that case {why}"
+        return replace(found, sentence=f"{found.sentence}. {other}")
     departs = found.effect is Effect.CHANGED or (found.effect is Effect.TRUNCATED and runs.letter.reused)
     if not departs or letters.void or len(letters.readings) > 1:
         return found

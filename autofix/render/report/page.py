@@ -167,7 +167,7 @@ def _fix(fix: Fix, snapshot: Snapshot) -> dict[str, Any]:
     return {
         "rules": fix.candidate.codes, "title": words.title(fix), "trust": str(fix.verdict.applicability),
         "trusted": words.trust(fix),
-        "warning": words.warning(fix), "effect": words.effect(fix, warned=True),
+        "warning": words.warning(fix), "effect": words.effect(fix, listed=True),
         "why": words.one_line(fix.candidate.why),
         "guards": snapshot.reasons(fix),
         "later": snapshot.later(fix), "diff": words.diff_lines(snapshot.people(fix)),
