@@ -242,6 +242,22 @@ FINISHED = ("net.weight.data.copy_(best)\n", "")
 KEPT = "net.weight.data.clamp_(min=0)"
 BEFORE = (IN_FORWARD, ""), ("    a, b =", f"    {KEPT}\n    a, b =")
 AFTER = (IN_FORWARD, ""), ("best =", f"{KEPT}\nbest ="), ("    opt.step()\n", f"    opt.step()\n    {KEPT}\n")
+RESTORED = f"""{HEAD}
+net, x = nn.Linear(4, 1), torch.randn(8, 4)
+nn.init.ones_(net.weight)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+moved = net.weight.detach().ne(1).any()
+for step in range(8):
+    loss = (net(x) - 1).square().mean()
+    opt.zero_grad()
+    loss.backward()
+    if step == 2:
+        kept = [p.detach().clone() for p in net.parameters()]
+    if step == 3 or (step == 5 and moved):
+        for p, good in zip(net.parameters(), kept):
+            p.copy_(good)
+    opt.step()
+"""
 SHARED = f"""{HEAD}
 net = nn.Linear(4, 6)
 rows = net.bias.view(2, 3)
@@ -673,6 +689,7 @@ RIGHT: dict[str, tuple[str, Edit]] = {
     "what rounds otherwise": (WITHOUT_TERM, AT_ONCE),
     "weights clamped before each pass": (CLAMPED, BEFORE),
     "weights clamped after each step": (UNRESTORED, AFTER),
+    "weights restored": (RESTORED, (("p.copy_(good)", "p.data = good.clone()"),)),
     "a parameter made of another's memory": (SHARED, (("rows[", "rows.data["),)),
     "rows solved before the first step": (SOLVED, BY_DATA),
     "weights swapped in and back": (AVERAGED, (KEEP,)),
@@ -747,6 +764,7 @@ WRONG: dict[str, tuple[str, Edit]] = {
         (*BEFORE, ("last(beside(torch.randn(8, 4)))", "last(beside(torch.randn(8, 4)).detach())")),
     ),
     "clamped, and not restored": (CLAMPED, (*AFTER, FINISHED)),
+    "weights that are the stored ones": (RESTORED, (("p.copy_(good)", "p.data = good"),)),
     "a parameter that is not written": (SHARED, (("rows[", "rows.clone()["),)),
     "weights not brought back": (AVERAGED, (KEEP, ("p.copy_(k)", "p = k.clone()"))),
     "weights not swapped in": (AVERAGED, (KEEP, ("p.copy_(a)", "p = a.clone()"))),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from autofix.core.model import Assessment, Effect, Reading, Treatment
@@ -285,9 +285,12 @@ class _Comparison:
         """Whether the edit only moves a write by hand that keeps what an optimizer owns in a set, to the last bit.
 
         Weights that are clamped or normalised where they are used, and in the edit after each step, are the same, but
-        not if they are moved out of their set between the two.
+        not if they are moved out of their set between the two: as where they start beside it, and the edit has written
+        nothing yet. What departs later, no start has moved.
         """
         if not _moves(self._runs.letter) or not _written_by_hand(self._runs.of(reading), owned=True):
+            return False
+        if not _departs_at_start(self._runs.of(reading), self._live):
             return False
         unmoved = self._runs.of(reading, intervention=Intervention.UNMOVED)
         edited = self._runs.of_edit(intervention=Intervention.UNMOVED)
@@ -478,8 +481,20 @@ def _keeps_up_others(trace: wire.Trace) -> bool:
 
 def _written_by_hand(trace: wire.Trace, *, owned: bool) -> bool:
     """Whether something else than a step was seen to write what an optimizer owns, or what none does."""
-    written = (one.name.split(" ")[0] for one in trace.courses if len(one.values) > 1)
-    return any(first.isdecimal() is owned for first in written)
+    return any(True for _ in _courses_by_hand(trace, owned=owned))
+
+
+def _courses_by_hand(trace: wire.Trace, *, owned: bool) -> Iterator[wire.Held]:
+    """What something else than a step was seen to write, of what an optimizer owns or of what none does."""
+    written = (one for one in trace.courses if len(one.values) > 1)
+    return (one for one in written if one.name.split(" ")[0].isdecimal() is owned)
+
+
+def _departs_at_start(reference: wire.Trace, edited: wire.Trace) -> bool:
+    """Whether an edit departs before it was first seen to have written by hand what an optimizer owns."""
+    departing = first_departing(reference, edited)
+    writes = (one.after[1] for one in _courses_by_hand(edited, owned=True))
+    return departing is None or reference.steps.index(departing[0]) < min(writes, default=len(edited.steps))
 
 
 def _ends_a_round(full: wire.Trace, failed: int, wrote: set[int]) -> bool:
