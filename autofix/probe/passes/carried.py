@@ -18,6 +18,7 @@ from ..engine.taps import Call, Listener
 from ..program.frames import Frames, Raw
 from .averages import Averages
 from .bare_terms import BareTerms
+from .evaluated import Evaluated
 from .late_terms import LateTerms
 from .own_output import OwnOutput
 from .replayed import Replayed
@@ -30,19 +31,19 @@ _LATEST = 8
 class Carried(Listener):
     """Notes whether a backward reaches past the pass before it at its site, and cuts it there if asked to.
 
-    A pass is what a site does from one step to the next: one line may run backward for several losses, and each of
-    them ends where the pass began. A state that another site's backward went through, before a step, came from an
-    earlier pass, too, if it was made as what follows is: a recurrence goes on across the phases of a loop. `reused`
-    holds the sites with a pass that reached only nodes older than the pass before: not a state that each pass hands
-    to the next, but something made once, for several passes. `alone` says that these passes had no leaf but in
-    there, `added` that it was an addend of all their losses, `anew` that each of them applies its parameters anew,
-    in the same way; `left_over` that it was such an addend, and that more passes made their own, for themselves alone;
-    `shared` are the ages of its outermost nodes. `again` says that it was made more than once,
-    each time between other steps; where the data are known, not of the same data one after the other. As far as
-    somebody watches for `sources`, `fed` says that data went into it, `drawn` that some pass uses what was drawn
-    from it, or that it evaluates, and `collected` that it is data itself: it is applied anew, and all these passes
-    use such draws, or it was made by modules that evaluate, which train in these passes. `once` says that all which
-    passes take of earlier ones was made so: two passes that share something look like two that hand it on.
+    A pass is what a site does from one step to the next: one line may run backward for several losses, and each of them
+    ends where the pass began. A state that another site's backward went through, before a step, came from an earlier
+    pass, too, if it was made as what follows is: a recurrence goes on across the phases of a loop. A pass also begins
+    behind an evaluation that keeps its graph. `reused` holds the sites with a pass that reached only nodes older than
+    the pass before: not a state that each pass hands to the next, but something made once, for several passes. `alone`
+    says that these passes had no leaf but in there, `added` that it was an addend of all their losses, `anew` that each
+    of them applies its parameters anew, in the same way; `left_over` that it was such an addend, and that more passes
+    made their own, for themselves alone; `shared` are the ages of its outermost nodes. `again` says that it was made
+    more than once, each time between other steps; where the data are known, not of the same data one after the other.
+    As far as somebody watches for `sources`, `fed` says that data went into it, `drawn` that some pass uses what was
+    drawn from it, or that it evaluates, and `collected` that it is data itself: it is applied anew, and all these
+    passes use such draws, or it was made by modules that evaluate, which train in these passes. `once` says that all
+    which passes take of earlier ones was made so: two passes that share something look like two that hand it on.
     """
 
     def __init__(
@@ -89,6 +90,7 @@ class Carried(Listener):
         self.reused: dict[Raw, None] = {}
         self._targets, self._averages, self._late = Targets(frames, names), Averages(), LateTerms(frames)
         self._bare = BareTerms()
+        self.evaluated = Evaluated(frames)
         self._own = OwnOutput(frames, sources) if sources is not None else None
         self._replayed = Replayed(frames, sources) if sources is not None else None
 
@@ -115,7 +117,7 @@ class Carried(Listener):
         steps, age = self._ended.get(call.stack, (self.steps, 0))
         if steps < self.steps:
             began.append(age)
-        mark = self._crossed(call, began[-1] if began else -1)
+        mark = self.evaluated.end(call, self._crossed(call, began[-1] if began else -1))
         recent = graph.since(mark)
         new, old = graph.parted(call.roots, mark)
         fresh, leaves = list(graph.operations(new)), list(map(storage_key, graph.leaves(new)))
@@ -247,6 +249,7 @@ class Carried(Listener):
     def backward_done(self, call: Call) -> None:
         self._ended[call.stack] = self.steps, graph.now()
         self._latest = call.stack
+        self.evaluated.backward_done(call)
 
     def step_done(self, index: int, optimizer: torch.optim.Optimizer) -> None:
         self.steps += 1

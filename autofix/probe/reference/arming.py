@@ -79,7 +79,7 @@ def arm(run: State, uses: Uses, hooks: Hooks) -> None:
         perform.for_a_pass = ForAPass(run.frames, run.names, sources, all_writes=asked.for_a_pass)
         heard.append(perform.for_a_pass)
         perform.walked = Walked(run.overlay.read) if asked.reading == "operation" else None
-    perform.by_hand = carried.put
+    perform.by_hand, perform.looked = carried.put, carried.evaluated.heard
     run.safe = MutationSafe(carried.wrote, uses, at_once=asked.at_once)
     heard.append(run.safe)
     run.taps.before_writes = [run.safe.spare]

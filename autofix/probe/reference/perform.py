@@ -61,6 +61,8 @@ class Perform(Functions, Listener):
         self.follow: Follow | None = None
         self.by_hand: Callable[[torch.Tensor], None] = lambda _written: None
         """Who hears of writes that leave no trace in the graph and are no step of an optimizer."""
+        self.looked: Callable[[Any, Any], None] = lambda _func, _args: None
+        """Who hears of what is looked at."""
         self._in_step = False
         self._frames, self._updates, self._memory, self._flagged = frames, updates, memory, flagged
         self._operation = asked.reading == "operation"
@@ -94,6 +96,7 @@ class Perform(Functions, Listener):
         if self.for_a_call is not None:
             self.for_a_call.heard(func, args, kwargs, result)
         self._updates.heard(func, args, kwargs, result)
+        self.looked(func, args)
         if is_write(func) and not self._in_step and args and isinstance(args[0], torch.Tensor):
             with torch._C.DisableTorchFunction():
                 if not (self._operation and args[0].requires_grad and torch.is_grad_enabled()):
