@@ -182,6 +182,7 @@ class Builder:
         else:
             asked = _ending_with(asked, first)
             asked = asked if spec.treatment is Treatment.LIVE else self._shortly(asked, first, spec)
+            asked = replace(asked, stop_at=tuple(spec.times * count for count in asked.stop_at))
         return replace(
             asked,
             lines=line_maps(self.target, dict(spec.files)),
@@ -208,7 +209,7 @@ class Builder:
             held=unmoved or (frozen and self.removed is not None),
             compared=spec.intervention is Intervention.COMPARED, farther=spec.intervention is Intervention.FARTHER,
             stirred=spec.intervention is Intervention.STIRRED,
-            late=spec.since if spec.intervention is Intervention.LATE else -1,
+            late=spec.since if spec.intervention is Intervention.LATE else -1, late_of=spec.late_of,
             nudged=spec.intervention is Intervention.NUDGED, doubled=doubled,
             bounding=spec.intervention is Intervention.BOUNDING,
             sources=spec.intervention is Intervention.SOURCED, once=self.once,

@@ -51,7 +51,9 @@ class Intervention(enum.Enum):
 class RunSpec:
     """One run. With a `reading` it is a reference, which performs what torch refuses; without, torch is as it is.
 
-    `owner` is the optimizer that an intervention is about, where it is about one; `since`, the round it begins at.
+    `owner` is the optimizer that an intervention is about, where it is about one; `since`, the round it begins at;
+    `late_of` the parameters that it is about, each an optimizer and its place there, where not all are;
+    `times`, how many times as far as the reference an edited script goes.
     """
 
     files: tuple[tuple[Path, bytes], ...] = ()
@@ -60,6 +62,8 @@ class RunSpec:
     intervention: Intervention = Intervention.NONE
     owner: int = -1
     since: int = 0
+    late_of: tuple[tuple[int, int], ...] = ()
+    times: int = 1
 
     @classmethod
     def edited(

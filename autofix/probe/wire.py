@@ -131,6 +131,7 @@ class Request:
     ordered: bool = False  # random draws are told apart by what is drawn and how often, not by where
     still: bool = False  # frozen, and parameters stay where they are from round to round
     late: int = -1  # frozen: from this round on parameters drift where a forward next uses them, not right after a step
+    late_of: tuple[tuple[int, int], ...] = ()  # which do, each an optimizer and its place there; none: all
     idle: tuple[int, ...] = ()  # frozen: the optimizers that never step, and so end no round
     rounds: tuple[tuple[int, ...], ...] = ()  # frozen: the steps that the reference had made when each round ended
     by_hand: bool = True  # frozen: steps that are made by hand, into a leaf that lasts, are undone, too
@@ -677,6 +678,7 @@ class Trace:
     again: bool = False  # of what is reused: it was made more than once, and passes took what was made last
     drawn: bool = False  # of what is reused: a pass uses what was drawn from it, or it evaluates; only where asked for
     collected: bool = False  # of what is reused: it is data that was collected once; only where asked for
+    inside: tuple[str, ...] = ()  # of what is reused: the leaves that these passes apply in there alone
     begun: int = 0  # of what is reused: so many last passes began anew, and what others share of it is not known yet
     anew: bool = False  # of what is reused: passes apply all parameters that it was made of anew, in the same way
     compared: tuple[Compared, ...] = ()  # only where asked for

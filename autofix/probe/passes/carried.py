@@ -49,7 +49,7 @@ class Carried(Listener):
     def __init__(
         self, frames: Frames, names: Names, cut: bool, sources: DataSources | None = None, *, once: bool
     ) -> None:  # fmt: skip
-        self._frames = frames
+        self._frames, self._names = frames, names
         self._once = once and sources is not None
         self._older: set[int] = set()
         self._cut = cut
@@ -88,6 +88,9 @@ class Carried(Listener):
         """The latest calls: where, after how many steps, the age of the graph, and the ages of what they reached."""
         self.carried = False
         self.reused: dict[Raw, None] = {}
+        self._inside: dict[int, torch.Tensor] = {}
+        """The leaves of what is reused, and in `_beside` the storages of those that the passes that do apply else."""
+        self._beside: set[int | None] = set()
         self._targets, self._averages, self._late = Targets(frames, names), Averages(), LateTerms(frames)
         self._bare = BareTerms()
         self.evaluated = Evaluated(frames)
@@ -96,10 +99,12 @@ class Carried(Listener):
 
     def told(self) -> dict[str, Any]:
         """Whether a graph is carried over, and of what is made once, for several passes, all that is known."""
+        inside = (one for one in self._inside.values() if storage_key(one) not in self._beside)
         return {
             "carried": self.carried, "reused": tuple(map(self._frames.resolve, self.reused)), "alone": self.alone,
             "fed": self.fed, "collected": self.collected, "anew": self._anew, "added": self.added,
             "again": self._made_again(), "drawn": self._drawn,
+            "inside": tuple(self._names.name(one, "") for one in inside),
             "begun": self._passes_since_begun(), "left_over": self._is_left_over(),
             "bare": self._bare.told(),
             "shared": tuple(sorted(self.shared)),
@@ -143,7 +148,7 @@ class Carried(Listener):
         self._unshared |= dict.fromkeys(ages - self.shared - self._unshared.keys(), self.steps)
         before = len(began) > 1 and all(node._sequence_nr() < began[-2] for node in old)
         if self._once or (before and not _goes_on([*new, *old], old)):
-            self.reused[call.stack] = None
+            self._share(call.stack, old, leaves)
             self.shared.update(ages)
             self._begun = {site: one for site, one in self._begun.items() if ages.isdisjoint(one[1])}
             self._unshared = {age: steps for age, steps in self._unshared.items() if age not in ages}
@@ -163,6 +168,12 @@ class Carried(Listener):
             self._send_nothing(call, old, mark)
         else:
             self._targets.watch(call, old, fresh)
+
+    def _share(self, stack: Raw, old: list[graph.Node], leaves: list[int | None]) -> None:
+        if stack not in self.reused:
+            self._inside |= {id(leaf): leaf for leaf in graph.leaves(graph.walk_nodes(old))}
+        self._beside.update(leaves)
+        self.reused[stack] = None
 
     def _send_nothing(self, call: Call, old: list[graph.Node], mark: int) -> None:
         def done() -> None:

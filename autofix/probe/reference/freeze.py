@@ -68,7 +68,9 @@ class Freeze(Perturb):
             taps.within = plainly.backward
         self._late = asked.late
         """The round from which on they move where a forward next uses them: what comes after a step sees none of it."""
-        self._due = False
+        self._late_of = asked.late_of
+        self._due: list[torch.Tensor] = []
+        """The parameters that are still to move behind a round."""
         self._courses = courses
         if asked.by_hand:
             courses.by_hand = self._by_hand
@@ -128,7 +130,7 @@ class Freeze(Perturb):
             self._rest(self._by_storage().get(storage_key(one)) for one in tensors(args) if one.requires_grad)
         if self._reached and (found := self._used_of(self._reached, args)):
             if self._due and torch.is_grad_enabled():
-                self._move_all()
+                self._move_due()
             self._courses.look(found)
 
     def _looks_for(self, given: list[torch.Tensor]) -> bool:
@@ -195,6 +197,7 @@ class Freeze(Perturb):
         if self._rounds and self._written >= self._rounds:
             self._rounds |= self._written
             self._written = set()
+            self._round += 1
             self._move([leaf for leaf, _ in self._trained.values()])
 
     def _put_back(self, leaf: torch.Tensor) -> None:
@@ -230,9 +233,7 @@ class Freeze(Perturb):
                 data(parameter).copy_(old)
         self._courses.stepped(parameters(optimizer))
         if self._drift and self._round_is_over():
-            self._due = True
-            if not 0 <= self._late <= self._round:
-                self._move_all()
+            self._end_round()
 
     @property
     def in_step(self) -> bool:
@@ -242,7 +243,7 @@ class Freeze(Perturb):
     @property
     def rounds(self) -> int:
         """How many are over."""
-        return self._round + self._due
+        return self._round
 
     def _round_is_over(self) -> bool:
         number, made = self.rounds, min(self._stepping(), default=0)
@@ -250,13 +251,21 @@ class Freeze(Perturb):
         same = all(have >= want for have, want in zip(self._taps.counts, ends, strict=False))
         return made > number and (same or made > number + 1)
 
-    def _move_all(self) -> None:
-        self._due = False
-        self._move([parameter for key, parameter in self._known.items() if key in self._seeds])
+    def _end_round(self) -> None:
+        late = 0 <= self._late <= self._round
+        moved = [parameter for key, parameter in self._known.items() if key in self._seeds]
+        mine = {id(parameters(self._taps.optimizers[index])[place]) for index, place in self._late_of}
+        self._due = [one for one in moved if late and (not mine or id(one) in mine)]
+        self._round += 1
+        self._move([one for one in moved if not late or (mine and id(one) not in mine)])
+
+    def _move_due(self) -> None:
+        due, self._due = self._due, []
+        self._move(due)
 
     def _called(self, module: torch.nn.Module, inputs: object) -> None:
         if self._due and torch.is_grad_enabled():
-            self._move_all()
+            self._move_due()
         super()._called(module, inputs)
         if not self._drift and torch.is_grad_enabled():
             self._rest(module._parameters.values())
@@ -276,7 +285,6 @@ class Freeze(Perturb):
         return [count - spared[index] for index, count in enumerate(self._taps.counts) if index not in self._idle]
 
     def _move(self, moved: list[torch.Tensor]) -> None:
-        self._round += 1
         self._courses.look(moved)  # what was written by hand meanwhile
         with quiet():
             for parameter in moved:

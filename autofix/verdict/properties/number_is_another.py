@@ -8,7 +8,8 @@ of the code. Examples are a state that goes on from window to window in training
 where gradients are off. The runs are those with every step undone; where these differ, because the edit clamps
 elsewhere or holds a buffer for a parameter, those that start where the script does. What the edit computes anew is
 newer there, and the same once parameters rest. Of such a number it is said only with gradients off, where it is still
-older than the latest step: of a cache that training alone fills anew, or that the first evaluation fills for all.
+older than the latest step: of a cache that training alone fills anew, or that the first evaluation fills for all. It
+may be newer by other layers: what counts are the parameters that the code applies only in what it makes once.
 Nothing is said where the edit draws random numbers elsewhere, nor of a place that it makes anew, nor of what torch
 refuses: a reference tries that first, and takes the numbers in it (`weights[worst] = 0`) twice.
 
@@ -21,6 +22,7 @@ kept, and what is believed of a model.
 from __future__ import annotations
 
 import math
+import operator
 from dataclasses import replace
 from pathlib import Path
 
@@ -32,6 +34,10 @@ from autofix.probe import wire
 from autofix.verdict.evidence import Evidence
 from autofix.verdict.property import Example, Property
 
+_TIMES = 2
+"""How many times as far a run goes on, to come to a second evaluation."""
+_NEVER = 1 << 30
+"""A round that no run comes to."""
 _SAME, _BESIDE = 1e-3, 1e-5
 """By which part of itself, and of the largest one there, a number may differ by rounding."""
 CARRIED = """\
@@ -117,6 +123,31 @@ FIRST = (
     "    return shown\n",
     "    now = scale.exp()\n    return now if torch.is_grad_enabled() else known.setdefault(0, now)\n",
 )
+MIXED = """\
+scale, head, known = nn.Parameter(torch.ones(4)), nn.Linear(4, 1), {}
+optimizer = torch.optim.SGD([scale, *head.parameters()], lr=0.1)
+
+
+def weight():
+    if not known:
+        known[0] = scale.exp()
+    return known[0]
+
+
+for _ in range(4):
+    for _ in range(12):
+        loss = (head(torch.randn(5, 4) * weight()) - 1).square().mean()
+        train: loss
+    with torch.no_grad():
+        print(head(weight()).item())
+"""
+EMPTIED = MIXED.replace("    with torch", "    known.clear()\n    with torch")
+ALL_ANEW = "    if not known:\n", "    if True:\n"
+TRAINED_ANEW = "    if not known:\n", "    if torch.is_grad_enabled() or not known:\n"
+TRAINED_APART = (
+    "    if not known:\n",
+    "    if torch.is_grad_enabled():\n        return scale.exp()\n    if not known:\n",
+)
 CLOSURE = """\
 net, raw = nn.Linear(3, 1), nn.Parameter(torch.zeros(()))
 optimizer = torch.optim.LBFGS([*net.parameters(), raw], lr=0.1, max_iter=3)
@@ -193,7 +224,7 @@ GATE, TWICE = "def gate(x):\n", "    x *= 2.0\n"
 
 class NumberIsAnother(Property):
     name = "number-is-another"
-    runs = ("edited",)
+    runs = ("edited", "letter")
     sentence = "a number that the code takes at {at} is another one in the edited run, which has the same gradients"
     raises = (
         Example(CARRIED, KEPT, IN_TRAINING),
@@ -201,6 +232,8 @@ class NumberIsAnother(Property):
         Example(PLAIN, TWICE, "    x = x * 2.0 if torch.is_grad_enabled() else x\n"),
         Example(ANEW, GATE, f"{GATE}    global shown\n    if torch.is_grad_enabled():\n        shown = scale.exp()\n"),
         Example(KNOWN, *FIRST),
+        Example(MIXED, *TRAINED_ANEW),
+        Example(MIXED, *TRAINED_APART),
         Example(CARRIED.replace(".mean().item()", ".numpy().mean()"), KEPT, IN_TRAINING),
         Example(CARRIED.replace(".mean().item()", ".tolist()[0][0]"), KEPT, IN_TRAINING),
         Example(CARRIED.replace("no_grad", "inference_mode"), KEPT, IN_TRAINING),
@@ -218,6 +251,9 @@ class NumberIsAnother(Property):
         Example(PLAIN, TWICE, "    x = x * 2.0\n"),
         Example(ANEW, "x * shown", "x * scale.exp()"),
         Example(CLEARED, *FIRST),
+        Example(MIXED, *ALL_ANEW),
+        Example(EMPTIED, *TRAINED_ANEW),
+        Example(EMPTIED, *TRAINED_APART),
         Example(CARRIED.replace(".mean().item()", ".numpy().mean()"), KEPT, CUT),
         Example(CARRIED.replace(".mean().item()", ".tolist()[0][0]"), KEPT, CUT),
         Example(CARRIED.replace("no_grad", "inference_mode"), KEPT, CUT),
@@ -285,25 +321,52 @@ def _takes_others(want: list[wire.Taken], have: list[wire.Taken]) -> bool:
 def _old(evidence: Evidence, code: wire.Trace) -> str:
     """A place with gradients off that takes another number than the code, which is older all the same; '' for none.
 
-    What is made of the latest parameters is another one where these move not after a step, but in the next forward. An
-    evaluation may fill what later ones read: of these it is asked by moving so behind the latest round alone.
+    What is made of the latest parameters is another one where these move not after a step, but in the next forward:
+    those of them that the code applies only in what it makes once. An evaluation may fill what later ones read: of
+    these it is asked by moving so behind the latest round alone. Where there was one evaluation, the run goes on.
     """
-    spec = RunSpec.edited(evidence.files, Treatment.FROZEN, Intervention.LATE)
+    inside = _inside(evidence.letter)
+    spec = replace(RunSpec.edited(evidence.files, Treatment.FROZEN, Intervention.LATE), late_of=inside)
     newer, late = evidence.of_edit(Treatment.FROZEN), evidence.case.pool.get(spec)
     if not (newer.ended_well and late.ended_well):
         return ""
     got = {(one.site, one.call): one for one in newer.taken}
-    for one in (one for one in code.taken if one.off and (one.site, one.call) in got):
-        mine = got[one.site, one.call]
-        other, moved, last = _differing(one.values, mine.values), _moved(mine, late), max(mine.rounds)
-        if any(differs and not moves for differs, moves in zip(other, moved, strict=False)):
+    off = [(one, got[one.site, one.call]) for one in code.taken if one.off and (one.site, one.call) in got]
+    for one, mine in off:
+        other = _differing(one.values, mine.values)
+        if any(differs and not moves for differs, moves in zip(other, _moved(mine, late), strict=False)):
             return one.site
-        if any(moves and rounds < last for moves, rounds in zip(moved, mine.rounds, strict=False)):
-            latest = evidence.case.pool.get(replace(spec, since=last - 1))
-            each = zip(other, _moved(mine, latest), mine.rounds, strict=False)
-            if latest.ended_well and any(differs and not moves and rounds == last for differs, moves, rounds in each):
-                return one.site
+        if (latest := _latest(evidence, spec, mine, late)) and any(map(operator.and_, other, latest)):
+            return one.site
+    once = {number for _, mine in off for number in mine.rounds}
+    if inside and len(once) == 1 and newer.outcome == "stopped":
+        return _old_later(evidence, replace(spec, times=_TIMES), {mine.site for _, mine in off})
     return ""
+
+
+def _old_later(evidence: Evidence, spec: RunSpec, sites: set[str]) -> str:
+    """The same of the evaluations of a run that goes on: what moves these numbers at all moves the latest not."""
+    newer, late = (evidence.case.pool.get(replace(spec, since=since)) for since in (_NEVER, 0))
+    if not (newer.ended_well and late.ended_well):
+        return ""
+    mine = (one for one in newer.taken if one.off and one.site in sites)
+    return next((one.site for one in mine if any(_latest(evidence, spec, one, late))), "")
+
+
+def _latest(evidence: Evidence, spec: RunSpec, one: wire.Taken, late: wire.Trace) -> list[bool]:
+    """Of each number of a call, whether it is of the latest round, and what moves there only moves earlier ones."""
+    moved, last = _moved(one, late), max(one.rounds)
+    if not any(moves and number < last for moves, number in zip(moved, one.rounds, strict=False)):
+        return []
+    latest = evidence.case.pool.get(replace(spec, since=last - 1))
+    each = zip(moved, _moved(one, latest), one.rounds, strict=False)
+    return [latest.ended_well and not moves and number == last for _, moves, number in each]
+
+
+def _inside(letter: wire.Trace) -> tuple[tuple[int, int], ...]:
+    """The parameters that the code applies only in what it makes once, each by its optimizer and its place there."""
+    owned = enumerate(letter.names[: len(letter.counts)])
+    return tuple((index, place) for index, names in owned for place, name in enumerate(names) if name in letter.inside)
 
 
 def _moved(one: wire.Taken, late: wire.Trace) -> list[bool]:
