@@ -395,7 +395,7 @@ class Fact:
     # loss-trains-target | target-of-copy | target-made-off | written-in-forward | learns-by-write |
     # write-outlives-pass | evaluation-goes-on | moved-again | entries-left | entries-anew | stand-in |
     # swallowed | weight-is-residual | starts-idle | unreachable | set-for-a-call |
-    # computed-first | put-off, or a suspicion
+    # computed-first | put-off | weighed-by-off | trains-more-by-off | shares-what-is-off, or a suspicion
     name: str
     subject: str
     stack: Stack = ()

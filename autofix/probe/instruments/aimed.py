@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
@@ -21,6 +22,7 @@ _SIZES = frozenset({
     *("MseLossBackward0", "L1LossBackward0", "SmoothL1LossBackward0", "HuberLossBackward0"),
 })  # fmt: skip
 """What is the same for a number and its negative, and least at 0."""
+_LOSS = re.compile("Loss|CrossEntropy")
 _MOVES = frozenset({"AddBackward0", "AddBackward1", "SubBackward0", "SubBackward1", "RsubBackward1"})
 _SCALES = frozenset({"MulBackward0", "DivBackward0"})
 _SUMS = ADDS | {"SqrtBackward0"}
@@ -205,6 +207,12 @@ def stripped(found: Graph, age: int) -> tuple[bool, int]:
         moved = moved or found.names[age] in _MOVES
         (age,) = found.leads[age]
     return moved, age
+
+
+def measures(made: graph.Node) -> bool:
+    """Whether a value is made of errors or logarithms, as what is weighed in a loss is, but for sums and choices."""
+    inside = graph.walk_nodes([made], lambda node: node.name() in _PARTS | _CHOICES)
+    return any(node.name() in _SIZES | _LOGS or _LOSS.search(node.name()) for node in inside)
 
 
 def residuals(found: Graph, weights: Iterable[Aim], other: Graph) -> Iterator[Aim]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import bisect
 import functools
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -18,18 +18,23 @@ import torch
 
 from .. import wire
 from ..engine import caller, graph
-from ..engine.sums import addends
+from ..engine.sums import SCALES, addends
 from ..engine.taps import Call, Listener, Taps
+from ..instruments.aimed import measures
 from ..program.frames import Frames, Raw
 
 _BEFORE = "_autofix_before"
+_KEPT = 8
+_TWO = 2
 
 
 class SwitchedOff(Listener):
     """Follows the mode that the script has set; `cut`: what leaves a region without gradients is a constant.
 
     Told are the backward calls and steps in such a region, the backward calls outside that go on into it, and those of
-    them that need it: a term of their loss has no graph but that of the region.
+    them that need it: a term of their loss has no graph but that of the region. For these what leaves it is never cut.
+    Of the others, which are weighed alone by what leaves it, which train more by it than without, and which take what
+    those take that need it.
     """
 
     def __init__(self, frames: Frames, taps: Taps, *, cut: bool) -> None:
@@ -41,6 +46,8 @@ class SwitchedOff(Listener):
         """The ages of the graph where each region began and ended."""
         self._seen: Counter[tuple[str, Raw]] = Counter()
         self._steps: dict[int, None] = {}
+        self._latest = deque[tuple[Raw, bool, set[int]]](maxlen=_KEPT)
+        """Of calls that go on into a region: whether they need it, and what they take of it; of one that does, all."""
 
     def told(self) -> dict[str, Any]:
         """All that was seen, with how often it was seen at each place; the optimizers that step in there."""
@@ -70,8 +77,16 @@ class SwitchedOff(Listener):
         if not _train(outermost, owned):
             return
         self._seen["goes-into-off", call.stack] += 1
-        if self._needs(call, owned):
+        needs = self._needs(call, owned)
+        self._note_shared(call.stack, needs, outermost)
+        if needs:
             self._seen["needs-what-is-off", call.stack] += 1
+            return
+        if all(self._is_weighed(term, owned) for term in addends(call.roots)):
+            self._seen["weighed-by-off", call.stack] += 1
+        without = graph.starts(call.roots)
+        if not _trained(outermost, owned) <= _trained(without, owned, self._is_outside):
+            self._seen["trains-more-by-off", call.stack] += 1
         if self._cut:
             call.cleanups.extend([node.register_prehook(graph.zeros).remove for node in outermost])
 
@@ -93,6 +108,30 @@ class SwitchedOff(Listener):
 
     def _is_outside(self, node: graph.Node) -> bool:
         return not self.holds(node._sequence_nr())
+
+    def _note_shared(self, raw: Raw, needs: bool, outermost: list[graph.Node]) -> None:
+        taken = graph.ages(graph.walk_nodes(outermost) if needs else outermost)
+        for other, needed, its in self._latest:
+            if needs is not needed and not taken.isdisjoint(its):
+                self._seen["shares-what-is-off", other if needs else raw] += 1
+        self._latest.append((raw, needs, taken))
+
+    def _is_weighed(self, term: graph.Node, owned: set[int]) -> bool:
+        """Whether a term takes nothing of a region, or is that alone times an error or a logarithm, made without it."""
+
+        def inside(node: graph.Node) -> bool:
+            return not all(map(self._is_outside, graph.walk_nodes([node], self._is_outside)))
+
+        def only(node: graph.Node) -> bool:
+            return inside(node) and not _train([node], owned, self._is_outside)
+
+        sides = graph.children(term)
+        if not inside(term):
+            return True
+        if term.name() not in SCALES or len(sides) != _TWO:
+            return False
+        both = (sides, sides[::-1])
+        return any(only(one) and measures(other) and not inside(other) for one, other in both)
 
     def _needs(self, call: Call, owned: set[int]) -> bool:
         """Whether a term of the loss, or what it is derived by, has no graph but that of the region."""
@@ -133,5 +172,11 @@ def _train(
     starts: Iterable[graph.Node], owned: set[int], enter: Callable[[graph.Node], bool] = lambda _node: True
 ) -> bool:
     """Whether nodes lead to a parameter that an optimizer owns, or, without optimizers, to any leaf."""
-    leaves = graph.leaves(graph.walk_nodes(filter(enter, starts), enter))
-    return any(not owned or id(leaf) in owned for leaf in leaves)
+    return bool(_trained(starts, owned, enter))
+
+
+def _trained(
+    starts: Iterable[graph.Node], owned: set[int], enter: Callable[[graph.Node], bool] = lambda _node: True
+) -> set[int]:
+    leaves = set(map(id, graph.leaves(graph.walk_nodes(filter(enter, starts), enter))))
+    return leaves & owned if owned else leaves

@@ -6,22 +6,26 @@ A derivative is taken, or a loss goes backward, where the script has gradients o
 a temperature is fitted within a validation. That call is meant to have a graph. All else that is computed there is not:
 what leaves the region is data to the losses outside, and no step outside uses what a loss in there left in parameters.
 
+Or a loss outside fails since it has no graph but that of the region, and another one that has a graph of its own is
+weighed by what is made there, too: by the importance of a sample, or a coefficient. The loss that failed is meant to
+have a graph, and the weight is a constant, or the other one would also fall by what its weights become.
+
 The code with all gradients on breaks the law where it trains otherwise than with those alone that the calls in the
-region need. This is the reading that keeps it.
+region need, or the loss that has no other graph. This is the reading that keeps it.
 
 ## Where it is silent
 
-Where the failing call does not run where gradients are off, so that its loss goes through what was switched off; where
-a loss outside needs that graph, too, since a term of it, or a parameter that an optimizer owns, has no other; where
-the graph is not lost by a mode; and where training is the same either way.
+Where the failing call does not run where gradients are off, and what another loss takes from there is no weight of its
+terms alone, is what the failing loss takes, too, or has parameters which that loss does not train otherwise, as a gate
+has that is to learn; where a loss outside needs that graph, too, since a term of it, or
+a parameter that an optimizer owns, has no other; where the graph is not lost by a mode; and where training is the same
+either way.
 """
 
 from __future__ import annotations
 
-from autofix.experiments.compare import comparable
-from autofix.experiments.readings import deprived
-from autofix.verdict.effect import trains_alike
-from autofix.verdict.law import PASSES, KeptByChange, at
+from autofix.verdict import lifted
+from autofix.verdict.law import KeptByChange
 from autofix.verdict.runs import Runs
 
 
@@ -31,18 +35,5 @@ class WhatIsSwitchedOffStaysSo(KeptByChange):
     change = "off"
 
     def seen(self, runs: Runs) -> str:
-        sites, letter = runs.case.pool.sites, runs.letter
-        if not sites or any(site.action != "grad" for site in sites):
-            return ""
-        inside = {fact.stack for fact in letter.seen("backward-while-off")}
-        left = [fact for fact in letter.seen("cross-talk") if fact.stack in inside]
-        leaves = [fact for fact in letter.seen("goes-into-off") if int(fact.subject) >= PASSES]
-        if runs.failure.stack not in inside or not (left or leaves) or letter.seen("needs-what-is-off"):
-            return ""
-        other = self.changed(runs.code)
-        narrow = runs.of(other)
-        if comparable(narrow) or any(deprived(narrow, letter)) or trains_alike(runs, other, runs.code):
-            return ""
-        if leaves:
-            return f"the backward of {at(leaves[0].stack)} goes on into what ran without gradients"
-        return f"a step also uses the gradient that the loss of {at(left[0].stack)} left in what ran without gradients"
+        found = lifted.inside(runs) or lifted.weighed(runs)
+        return lifted.said(found[0]) if found and lifted.trains_more(runs) else ""
