@@ -7,7 +7,7 @@ import copy
 from collections.abc import Collection, Iterator
 from collections.abc import Set as AbstractSet
 from itertools import zip_longest
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
 from autofix.core.aligned import opcodes
 from autofix.syntax import calls
@@ -85,9 +85,9 @@ def _chosen_already(old: ast.Module, text: ast.Module, new: ast.stmt) -> ast.IfE
 
 def _layers(new: ast.AST, known: set[str], *, alone: bool) -> Iterator[tuple[ast.expr, ast.expr | None]]:
     """New operations, each with what it is done to; and new conditions."""
-    near = {id(link) for node in ast.walk(new) if graph_call(node) for link in _links(node)}
+    near = {id(link) for node in ast.walk(new) for link in _cuts_of(node)}
     for node in ast.walk(new):
-        by_cut = alone and (id(node) in near or _cut(node))
+        by_cut = alone and (id(node) in near or _cut(node)) and not (_is_slice(node) and known & set(_operations(node)))
         if graph_call(node) or (not by_cut and known & set(_operations(node))):
             continue
         match node:
@@ -109,14 +109,31 @@ def _layers(new: ast.AST, known: set[str], *, alone: bool) -> Iterator[tuple[ast
                     yield node, args[0]
 
 
+def _is_slice(node: ast.AST) -> bool:
+    """Whether a node takes some of the items: where the program takes the same elsewhere, it may read no others."""
+    return isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice)
+
+
 def _keeps(node: ast.AST) -> bool:
     """Whether a word says for how long a graph is kept: what is wrong there fails, and trains nothing else."""
     return isinstance(node, ast.keyword) and node.arg == "retain_graph"
 
 
 def _cut(node: ast.AST) -> bool:
-    """Whether a chain of methods copies, or tells autograd what to record, at its end or before."""
-    return graph_call(node) or any(map(graph_call, _links(node)))
+    """Whether a chain of methods copies, or tells autograd what to record, at its end or before, or of each item."""
+    return graph_call(node) or _cuts_each(node) or any(map(_cut, _links(node)))
+
+
+def _cuts_of(node: ast.AST) -> Iterator[ast.AST]:
+    """What is copied, or cut, by a node: what its chain of methods is called on, or whose items it goes through."""
+    if graph_call(node):
+        yield from _links(node)
+    elif _cuts_each(node):
+        yield from (link for one in node.generators for link in (one.iter, *_links(one.iter)))
+
+
+def _cuts_each(node: ast.AST) -> TypeGuard[ast.ListComp | ast.SetComp | ast.GeneratorExp]:
+    return isinstance(node, (ast.ListComp, ast.SetComp, ast.GeneratorExp)) and _cut(node.elt)
 
 
 def _operations(node: ast.AST) -> Iterator[str]:
@@ -146,7 +163,7 @@ def _links(node: ast.AST) -> Iterator[ast.AST]:
     """The calls and items of a chain of methods, from behind a node to where it begins."""
     while isinstance(node, (ast.Call, ast.Attribute, ast.Subscript)):
         node = node.func if isinstance(node, ast.Call) else node.value
-        if isinstance(node, (ast.Call, ast.Subscript)):
+        if isinstance(node, (ast.Call, ast.Subscript, ast.ListComp)):
             yield node
 
 

@@ -150,6 +150,9 @@ for _ in range(8):
     kept = kept[-3:]
 """
 STORES = STORED[STORED.index("    kept.append") :]
+LISTED = STORED.replace("    kept = kept[-3:]\n", "").replace("kept[-1:]", "kept")
+LISTS = "    kept.append(out)\n"
+EACH_CUT = "    kept = [one.detach() for one in kept]\n"
 START = TOTAL[TOTAL.index("    total") :]
 GROWS, SUM = "total += net(x)", "total = net(x) if total is None else total + net(x)"
 STEPPED = "    scheduler.step()\n"
@@ -540,6 +543,8 @@ class PartNotNeeded(Property):
         Example(LEGACY, APPLIED, STATIC.replace("    def reset", "    @staticmethod\n    def reset")),
         Example(CONSTRAINED, ONCE, IN_EACH.replace("self.std.mean()", "self.std.clamp(max=99).mean()")),
         Example(FOUND, HAS, SUMMED.replace("max(len(found), 1)", "(max(len(found), 1) + (step > 99))")),
+        Example(LISTED, LISTS, LISTS + EACH_CUT.replace("in kept", "in list(kept)[-99:]")),
+        Example(LISTED, LISTS, LISTS + EACH_CUT.replace("]", "][-99:]")),
         Example(MEMORY, JOINED, f"{JOINED_TO_CUT}[-99:]"),
         Example(MEMORY, "    memory = torch", "    memory = memory[-99:].detach()\n    memory = torch"),
     )
@@ -595,6 +600,13 @@ class PartNotNeeded(Property):
         Example(LEGACY, APPLIED, STATIC),
         Example(CONSTRAINED, ONCE, IN_EACH),
         Example(FOUND, HAS, SUMMED),
+        Example(LISTED, LISTS, LISTS + EACH_CUT),
+        Example(
+            LISTED.replace(LISTS, LISTS + "    kept = kept[-20:]\n"),
+            "    kept = kept[-20:]\n",
+            EACH_CUT.replace("kept]", "kept[-20:]]"),
+        ),
+        Example(LISTED.replace("in kept)", "in kept[-3:])"), LISTS, LISTS + EACH_CUT.replace("kept]", "kept[-3:]]")),
         Example(MEMORY, JOINED, JOINED_TO_CUT),
         Example(MEMORY.replace(JOINED, f"{JOINED}[-20:]"), JOINED, JOINED_TO_CUT),
         Example(TWO, OF_CRITIC, STEPS_ALWAYS),
