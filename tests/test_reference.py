@@ -110,8 +110,33 @@ for step in range(6):
 """
 
 
-def test_an_optimizer_may_have_sparse_gradients_alone(script: Scripts) -> None:
-    train = script(LOOKED_UP)
+# A step of Adam moves each row that a sparse gradient lists, whatever it is sent.
+IN_MOMENTUM = LOOKED_UP.replace(
+    "(torch.optim.SGD(net.parameters(), lr=0.1) for net in (emb, head))",
+    "torch.optim.SparseAdam(emb.parameters()), torch.optim.Adam(head.parameters())",
+)
+SPARSE_WEIGHT = """\
+import torch
+
+torch.manual_seed(1)
+at = torch.tensor([[0, 1, 2, 3, 0, 5], [1, 2, 3, 4, 1, 0]])
+weight = torch.nn.Parameter(torch.sparse_coo_tensor(at, torch.randn(6), (6, 6)))
+head, seen = torch.nn.Linear(3, 1), torch.eye(6).to_sparse()
+opt = torch.optim.SGD([weight, *head.parameters()], lr=0.1)
+emb = lambda x: torch.sparse.mm(weight, torch.sparse.mm(seen, x))
+state = torch.zeros(6, 3)
+for step in range(6):
+    state = 0.5 * state + emb(torch.randn(6, 3))
+    loss = (head(state) - 1).pow(2).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
+
+
+@pytest.mark.parametrize("text", [LOOKED_UP, IN_MOMENTUM, SPARSE_WEIGHT])
+def test_gradients_and_parameters_may_be_sparse(script: Scripts, text: str) -> None:
+    train = script(text)
     right = train.verdict(("0.5 * state", "0.5 * state.detach()"))
     assert (right.applicability, right.effect) == (Applicability.SAFE, Effect.TRUNCATED)
     wrong = train.verdict(("0.5 * state + emb", "0.5 * state.detach() + 0.9 * emb"))

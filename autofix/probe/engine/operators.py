@@ -65,6 +65,13 @@ def tensors_at(places: tuple[tuple[int, str], ...], args: Any, kwargs: Any) -> l
     return found
 
 
+def entries(tensor: torch.Tensor) -> torch.Tensor:
+    """The numbers that a tensor holds, in its own memory: of a sparse one those that it lists."""
+    if tensor.layout is torch.strided:
+        return tensor
+    return tensor.detach()._values() if tensor.layout is torch.sparse_coo else tensor.detach().values()
+
+
 def storage_key(tensor: torch.Tensor) -> int | None:
     """A number that is the same for all tensors of one storage; None where there is no single storage (sparse)."""
     try:

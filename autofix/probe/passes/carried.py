@@ -12,9 +12,10 @@ import torch
 from ..engine import graph
 from ..engine.names import Names
 from ..engine.operators import storage_key
+from ..engine.quiet import quiet
 from ..engine.sources import DataSources
 from ..engine.sums import addends
-from ..engine.taps import Call, Listener
+from ..engine.taps import Call, Listener, parameters
 from ..program.frames import Frames, Raw
 from .averages import Averages
 from .bare_terms import BareTerms
@@ -262,6 +263,11 @@ class Carried(Listener):
         self._latest = call.stack
         self.evaluated.backward_done(call)
 
+    def step(self, index: int, optimizer: torch.optim.Optimizer) -> None:
+        if self._cut:
+            with quiet():
+                _drop_zeros(optimizer)
+
     def step_done(self, index: int, optimizer: torch.optim.Optimizer) -> None:
         self.steps += 1
         self._stepped.append(graph.now())
@@ -276,6 +282,16 @@ class Carried(Listener):
         steps, _ = self._ended.get(self._latest, (self.steps, 0))
         if steps < self.steps and storage_key(leaf) in self._leaves:
             self._ended[self._latest] = steps, graph.now()
+
+
+def _drop_zeros(optimizer: torch.optim.Optimizer) -> None:
+    """Leave the rows of zeros out of sparse gradients: a step may move each row that is listed, whatever it is sent."""
+    for parameter in parameters(optimizer):
+        if parameter.grad is not None and parameter.grad.layout is torch.sparse_coo:
+            listed = parameter.grad.coalesce()
+            rows = listed.values().flatten(1).any(1) if listed.values().dim() > 1 else listed.values() != 0
+            kept = listed.indices()[:, rows], listed.values()[rows]
+            parameter.grad = torch.sparse_coo_tensor(*kept, listed.shape, is_coalesced=True)
 
 
 def _goes_on(nodes: list[graph.Node], older: list[graph.Node]) -> bool:

@@ -74,7 +74,7 @@ class Targets:
                 first = gradients[0] if gradients else None
                 if len(gradients) == 1 and first is not None and first.numel() <= _NUMBERS:
                     with quiet():
-                        got[node] = first.clone()
+                        got[node] = first.clone() if first.layout is torch.strided else first.to_dense()
 
             return note
 

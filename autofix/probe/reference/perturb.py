@@ -13,7 +13,7 @@ import torch
 from torch.nn.parameter import is_lazy
 
 from ..engine.aliased import data
-from ..engine.operators import Dispatch, Known, storage_key, written_arguments
+from ..engine.operators import Dispatch, Known, entries, storage_key, written_arguments
 from ..engine.quiet import quiet
 from ..engine.refused import may_write, tensors
 from ..engine.remembered import Remembered
@@ -282,7 +282,7 @@ class Perturb(Listener):
             mean = _magnitude(parameter, size)
             if math.isfinite(mean):  # memory that was not initialised yet may hold anything
                 generator = torch.Generator().manual_seed(self._seeds[id(parameter)] + 7_919 * moved)
-                _add_noise(data(parameter), generator, self._scale * mean)
+                _add_noise(entries(data(parameter)), generator, self._scale * mean)
             self._left[id(parameter)] = _content(parameter)
         self._storages.clear()
 
@@ -368,7 +368,7 @@ class Stirred(Listener):
         with quiet(), outside():
             for one in self._idle:
                 values = data(one)
-                _add_noise(values, self._generator, SCALE * _magnitude(values, _content(values)[1]))
+                _add_noise(entries(values), self._generator, SCALE * _magnitude(values, _content(values)[1]))
 
 
 class Starting(Making):
@@ -438,7 +438,7 @@ def _content(tensor: torch.Tensor) -> tuple[float, float]:
 
     Of a large one piece by piece, so that each comes from memory once.
     """
-    plain = tensor.detach()
+    plain = entries(tensor.detach())
     wide = torch.promote_types(plain.dtype, torch.float32)
     if plain.numel() <= _PIECE or not plain.is_contiguous():
         return float(plain.sum(dtype=wide)), float(torch.linalg.vector_norm(plain, 1, dtype=wide))
@@ -450,8 +450,9 @@ def _content(tensor: torch.Tensor) -> tuple[float, float]:
 
 def _magnitude(tensor: torch.Tensor, size: float) -> float:
     """How large the numbers of a tensor are whose magnitudes have this sum."""
-    mean = size / max(1, tensor.numel()) or 1.0
-    some = tensor.detach().reshape(-1)[:: tensor.numel() // _LOOKED_AT + 1].abs()
+    plain = entries(tensor.detach())
+    mean = size / max(1, plain.numel()) or 1.0
+    some = plain.reshape(-1)[:: plain.numel() // _LOOKED_AT + 1].abs()
     some = some[some > 0].sort().values
     least = float(some[len(some) // 4]) if len(some) else mean
     return least if mean > _FAR * least else mean
