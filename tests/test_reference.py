@@ -143,6 +143,36 @@ def test_gradients_and_parameters_may_be_sparse(script: Scripts, text: str) -> N
     assert wrong.applicability is Applicability.UNSAFE
 
 
+BY_HAND = """\
+import torch
+
+torch.manual_seed(1)
+x, y = torch.randn(8, 3), torch.randn(8, 1)
+net = torch.nn.Linear(3, 1)
+state = torch.zeros(1)
+for step in range(6):
+    out = net(x) + state
+    loss = (out - y).pow(2).mean()
+    STEP
+    state = 0.9 * out.mean(0)
+"""
+BOUND_ANEW = """loss.backward()
+    for p in net.parameters():
+        p.data = p.data - 0.1 * p.grad
+        p.grad = None"""
+GIVEN = """for p, g in zip(net.parameters(), torch.autograd.grad(loss, list(net.parameters()))):
+        p.data -= 0.1 * g"""
+
+
+@pytest.mark.parametrize("step", [BOUND_ANEW, GIVEN])
+def test_a_step_by_hand_may_bind_other_memory_or_use_what_grad_gives(script: Scripts, step: str) -> None:
+    train = script(BY_HAND.replace("STEP", step))
+    right = train.verdict(("0.9 * out", "0.9 * out.detach()"))
+    assert (right.applicability, right.effect) == (Applicability.SAFE, Effect.TRUNCATED)
+    wrong = train.verdict(("0.9 * out", "0.8 * out.detach()"))
+    assert wrong.applicability is Applicability.UNSAFE
+
+
 @pytest.mark.parametrize("name", one_in(3, SCRIPTS))
 def test_the_kept_graph_is_identical_and_the_cut_one_is_changed(script: Scripts, name: str) -> None:
     train, keep = script(HEAD + SCRIPTS[name]), kept(SCRIPTS[name])

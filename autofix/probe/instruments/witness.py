@@ -40,6 +40,7 @@ class Witness(Listener):
         self.guards: Guards | None = None
         self.steps: list[wire.Step] = []
         self.leaf_steps: list[wire.Step] = []
+        self._asked: list[wire.Step] = []
 
     def step(self, index: int, optimizer: torch.optim.Optimizer) -> None:
         params = parameters(optimizer)
@@ -78,26 +79,29 @@ class Witness(Listener):
             self._losses.extend(float(root.detach().sum().real) for root in roots)
 
     def backward_done(self, call: Call) -> None:
-        """For scripts without optimizers: the gradients that leaves have after each backward."""
-        if self.steps or not call.accumulate or len(self.leaf_steps) > _MOST:
+        """For scripts without optimizers: the gradients that leaves have after each backward, or that it gives."""
+        told = self.leaf_steps if call.accumulate else self._asked
+        if self.steps or (call.create and not call.accumulate) or len(told) > _MOST:
             return
         self._names.look()
-        leaves = graph.leaves(graph.walk(call.roots))
+        given = {id(leaf): gradient for leaf, gradient in zip(call.inputs, call.given, strict=False)}
+        leaves = graph.leaves(graph.walk(call.roots)) if call.accumulate else filter(graph.is_leaf, call.inputs)
         reached = [self._leaves.setdefault(id(leaf), (len(self._leaves), leaf)) for leaf in leaves]
         with quiet():
             # A script may make its leaves anew in each iteration: only those that this call reached are compared.
             places, tensors = zip(*sorted(reached, key=lambda pair: pair[0]), strict=True) if reached else ((), ())
-            gradients = self._sketcher.sketches([t.grad for t in tensors])
-        self.leaf_steps.append(wire.Step(-1, gradients, (), "", tuple(self._losses[-1:]), places=places))
+            gradients = self._sketcher.sketches([given.get(id(t), t.grad) for t in tensors])
+        if places or call.accumulate:
+            told.append(wire.Step(-1, gradients, (), "", tuple(self._losses[-1:]), places=places))
 
     @property
     def made(self) -> int:
-        """How many steps there were; where there are none, how many backward calls that left gradients."""
-        return len(self.steps) or len(self.leaf_steps)
+        """How many steps there were; where there are none, how many backward calls that left or gave gradients."""
+        return len(self.steps) or len(self.leaf_steps) or len(self._asked)
 
     def told(self) -> dict[str, Any]:
         """The steps; where there are none, the gradients of leaves."""
-        return {"steps": tuple(self.steps), "leaves": () if self.steps else tuple(self.leaf_steps)}
+        return {"steps": tuple(self.steps), "leaves": () if self.steps else tuple(self.leaf_steps or self._asked)}
 
     def leaf_tensors(self) -> list[torch.Tensor]:
         """The leaves that backward reached, in the order of `leaves` records."""

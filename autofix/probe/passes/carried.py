@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bisect
 from collections import Counter, deque
+from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any
 
@@ -13,6 +14,7 @@ from ..engine import graph
 from ..engine.names import Names
 from ..engine.operators import storage_key
 from ..engine.quiet import quiet
+from ..engine.remembered import Remembered
 from ..engine.sources import DataSources
 from ..engine.sums import addends
 from ..engine.taps import Call, Listener, parameters
@@ -77,6 +79,8 @@ class Carried(Listener):
         self._unshared: dict[int, int] = {}
         """The ages of older nodes that a pass reached and that are not known to be shared, with its number of steps."""
         self._leaves: set[int | None] = set()
+        self._lies = Remembered[int | None]()
+        """The storage in which each leaf was seen last."""
         self._ended: dict[Raw, tuple[int, int]] = {}
         """How many steps there had been when a site last ran, and the age of the graph at its end."""
         self._latest: Raw = ()
@@ -126,12 +130,11 @@ class Carried(Listener):
         mark = self.evaluated.end(call, self._crossed(call, began[-1] if began else -1))
         recent = graph.since(mark)
         new, old = graph.parted(call.roots, mark)
-        fresh, leaves = list(graph.operations(new)), list(map(storage_key, graph.leaves(new)))
+        fresh, leaves = list(graph.operations(new)), self._meet(graph.leaves(new))
         if call.accumulate and not call.create:
             reached = {node._sequence_nr() for node in (*old, *fresh)}
             self._trained |= graph.ages(graph.starts(call.roots))
             self._calls.append((call.stack, self.steps, graph.now(), reached))
-        self._leaves.update(leaves)
         self._averages.watch(call, mark, set(leaves), old)
         self._late.watch(call, recent)
         if self._own is not None:
@@ -175,6 +178,14 @@ class Carried(Listener):
             self._inside |= {id(leaf): leaf for leaf in graph.leaves(graph.walk_nodes(old))}
         self._beside.update(leaves)
         self.reused[stack] = None
+
+    def _meet(self, leaves: Iterable[torch.Tensor]) -> list[int | None]:
+        """Know where leaves lie, and answer with that."""
+        found = [(leaf, storage_key(leaf)) for leaf in leaves]
+        for leaf, key in found:
+            self._leaves.add(key)
+            self._lies.keep(leaf, key)
+        return [key for _, key in found]
 
     def _send_nothing(self, call: Call, old: list[graph.Node], mark: int) -> None:
         def done() -> None:
@@ -278,9 +289,16 @@ class Carried(Listener):
         self.steps += key in self._leaves
 
     def put(self, leaf: torch.Tensor) -> None:
-        """A leaf is given other values: where a step came before, the pass ends here, with what was made of the old."""
+        """A leaf is given other values: where a step came before, the pass ends here, with what was made of the old.
+
+        Other memory in place of its own is itself a step made by hand.
+        """
+        key = storage_key(leaf)
+        if leaf in self._lies and self._lies.of(leaf) != key:
+            self._meet([leaf])
+            self.steps += 1
         steps, _ = self._ended.get(self._latest, (self.steps, 0))
-        if steps < self.steps and storage_key(leaf) in self._leaves:
+        if steps < self.steps and key in self._leaves:
             self._ended[self._latest] = steps, graph.now()
 
 

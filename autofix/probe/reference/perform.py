@@ -97,7 +97,8 @@ class Perform(Functions, Listener):
             self.for_a_call.heard(func, args, kwargs, result)
         self._updates.heard(func, args, kwargs, result)
         self.looked(func, args)
-        if is_write(func) and not self._in_step and args and isinstance(args[0], torch.Tensor):
+        written = is_write(func) or name_of(func) == "torch.Tensor.data.__set__"
+        if written and not self._in_step and args and isinstance(args[0], torch.Tensor):
             with torch._C.DisableTorchFunction():
                 if not (self._operation and args[0].requires_grad and torch.is_grad_enabled()):
                     self.by_hand(args[0])
