@@ -385,7 +385,7 @@ class Fact:
     `subject` is what it was seen of: the name of a parameter or of a module, a number.
     """
 
-    # stale | cross-talk | growth | kept-growth | mixed | wasted | same-loss-twice | loss-grows |
+    # stale | cross-talk | growth | kept-growth | mixed | wasted | same-loss-twice | loss-grows | trained-in-thread |
     # gradient-sent-twice | sent-once | starts-at-kept-gradient | slope-without-graph | leaf-is-wider |
     # loss-grows-over-steps | elder | zero-difference | memory-held | one-memory-joined | part-overwritten |
     # mixed-with-itself | old-gradient-read | target-handed-on | term-is-late | gradient-adds-up |

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import threading
 from collections import Counter, deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -158,6 +159,7 @@ class Guards(Listener):
         if call.outer is not None:  # what it leaves in parameters is what the call around it sends them
             self._receive_all(call, call.outer)
             return
+        self._check_thread(call)
         self._derivatives |= {} if call.accumulate or call.create else {call.stack: None}
         if not self._in_backwards:
             self._segment += 1
@@ -233,6 +235,10 @@ class Guards(Listener):
         sent.calls.add(call.index)
         self._calls[call.index][1].add(id(variable))
         self._reached.setdefault(call.stack, {})[id(variable)] = variable
+
+    def _check_thread(self, call: Call) -> None:
+        if threading.current_thread() is not threading.main_thread():
+            self._report("trained-in-thread", call.stack, "")
 
     def _check_stale(self, node: Any, age: int, call: Call) -> None:
         for variable in self._stepped_since(node, age):
