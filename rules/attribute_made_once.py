@@ -4,7 +4,8 @@
 Makes the attribute a property, which computes the value where it is read, by the same expression. Where one method of
 the class alone reads it, or where a property would not be the same, the statement is repeated before it is read. The
 object keeps what else it needs for that, such as an argument of the constructor. What `functools` keeps
-(`cached_property`, `lru_cache`) is computed in each call.
+(`cached_property`, `lru_cache`), or code that looks first whether a dict or an attribute has it already, is computed in
+each call.
 
 ## Why autograd fails
 The first backward frees the graph of the attribute; the next pass finds it empty. Kept with `retain_graph=True` it
@@ -19,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from autofix.search import attributes
+from autofix.search import attributes, uncached
 from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Sources, Tier
 
 WHY = "{path} is computed anew where it is read, from the parameters as they are then."
@@ -135,6 +136,69 @@ metric = Metric()
 opt = torch.optim.SGD(metric.parameters(), lr=0.1)
 for _ in range(4):
     train: (torch.randn(5, 2) @ metric.matrix).pow(2).mean()
+! a dict keeps it, and each call looks there first
+class Rotary(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.rates, self.kept = torch.nn.Parameter(torch.rand(2)), {}
+
+    def forward(self, count):
+-        table = self.kept.get(count)
+-        if table is None:
+-            at = torch.arange(count)[:, None]
+-            table = torch.sin(at * self.rates)
+-            self.kept[count] = table
++        at = torch.arange(count)[:, None]
++        table = torch.sin(at * self.rates)
+        return table
+
+
+rotary, head = Rotary(), torch.nn.Linear(2, 1)
+opt = torch.optim.SGD([*rotary.parameters(), *head.parameters()], lr=0.1)
+for count in (3, 4, 3, 4):
+    train: head(torch.randn(count, 2) * rotary(count)).pow(2).mean()
+! a decorator of the project keeps it
+def once(function):
+    kept = {}
+
+    def inner(*given):
+        if given not in kept:
+            kept[given] = function(*given)
+        return kept[given]
+
+    return inner
+
+
+w, head = torch.nn.Parameter(torch.eye(2)), torch.nn.Linear(2, 1)
+opt = torch.optim.SGD([w, *head.parameters()], lr=0.1)
+
+
+-@once
+def rotated(power):
+    return torch.matrix_exp(w - w.t()).matrix_power(power)
+
+
+for _ in range(4):
+    train: (head(torch.randn(5, 2) @ rotated(3)) - 1).pow(2).mean()
+! an average begins in the same way
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body, self.mean = torch.nn.Linear(2, 2), None
+
+    def forward(self, x):
+        z = self.body(x)
+        if self.mean is None:
+            self.mean = z.mean(0)
+        else:
+            self.mean = 0.9 * self.mean + 0.1 * z.mean(0)
+        return z - self.mean
+
+
+net = Net()
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(3):
+    train: net(torch.randn(5, 2)).pow(2)[:, 0].mean()
 ! what it is made of beside parameters is kept in the object
 class Net(torch.nn.Module):
     def __init__(self, ids):
@@ -190,7 +254,7 @@ for _ in range(3):
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """For each method that made what crosses: all of it that it keeps, together."""
-        for steps, name in attributes.not_cached(diagnosis, sources):
+        for steps, name in uncached.not_kept(diagnosis, sources):
             yield self.propose(steps, WHY.format(path=name), title="Compute it anew in each call")
         declined: Declined | None = None
         for kept in attributes.made_once(diagnosis, sources):

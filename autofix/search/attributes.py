@@ -12,7 +12,7 @@ from autofix.core.model import Diagnosis
 from autofix.probe.wire import Stack
 from autofix.search import anew
 from autofix.syntax import blocks, calls, names, vocabulary
-from autofix.syntax.edits import Step, delete, insert_after, insert_before, replace, replace_statement, undecorate
+from autofix.syntax.edits import Step, delete, insert_after, insert_before, replace_statement
 from autofix.syntax.source import Source
 from autofix.syntax.sources import Sources
 
@@ -223,23 +223,6 @@ def made_once(diagnosis: Diagnosis, sources: Sources) -> list[Kept]:
         Kept(source, maker, tuple(sorted(kept, key=lambda one: one.lineno)), used, failed, graph, sources)
         for maker, (source, kept) in found.items()
     ]
-
-
-def not_cached(diagnosis: Diagnosis, sources: Sources) -> Iterator[tuple[list[Step], str]]:
-    """Functions whose result `functools` keeps for later calls, without that: the edits, and the name of each."""
-    made = (*(one.made for one in diagnosis.trace.crossings), *(one.made for one in diagnosis.trace.saved))
-    places = dict.fromkeys(
-        (source, source.function(node)) for stack in made for _, source, node in sources.located(stack)
-    )
-    for source, function in places:
-        if function is None:
-            continue
-        for decorator in function.decorator_list:
-            kind = calls.known(source, decorator.func if isinstance(decorator, ast.Call) else decorator, ("functools",))
-            if kind == "cached_property":
-                yield replace(source, decorator, "property"), function.name
-            elif kind in ("cache", "lru_cache"):
-                yield undecorate(source, decorator), function.name
 
 
 def name_of(statement: ast.stmt) -> str:

@@ -31,6 +31,7 @@ from autofix.syntax.edits.registered import Registered, registered
 from autofix.syntax.edits.second_name import second_links, second_name, written_name
 from autofix.syntax.edits.statements import (
     at_end,
+    body_alone,
     decorate,
     delete,
     insert_after,

@@ -73,15 +73,23 @@ def unwrap(source: Source, statement: ast.With | ast.AsyncWith, context: ast.wit
         else:
             start = source.extent(_last(statement.items[place - 1]))[1]
         return [Splice(source, start, end, "")]
-    outer, body = run_of(source, [statement]), run_of(source, statement.body)
+    return body_alone(source, statement, statement.body)
+
+
+def body_alone(source: Source, statement: ast.stmt, block: Sequence[ast.stmt]) -> list[Step]:
+    """One block of a compound statement in its place, a step to the left."""
+    outer, body = run_of(source, [statement]), run_of(source, list(block))
+    end = outer.end if outer.next_start is not None else outer.line_end[body.leads]
+    last = body.line_end[body.leads] if body.end < outer.end else end
+    rest = [Splice(source, last, end, "")] * (last < end)
     if not body.leads or not outer.leads:
-        return [Splice(source, outer.start, body.start, "")]
+        return [Splice(source, outer.start, body.start, ""), *rest]
     first = source.starts.index(body.line_start)
     while not source.lines[first - 1].strip() or source.lines[first - 1].lstrip().startswith("#"):
         first -= 1
     start = source.starts[first]
-    shifted = Shift(source, start, outer.line_end[0], body.indent, outer.indent)
-    return [Splice(source, outer.line_start, start, ""), shifted]
+    shifted = Shift(source, start, last, body.indent, outer.indent)
+    return [Splice(source, outer.line_start, start, ""), shifted, *rest]
 
 
 def _last(context: ast.withitem) -> ast.expr:

@@ -116,7 +116,7 @@ def _shifted(shift: Shift, inside: Sequence[Splice]) -> Splice:
         text += shift.source.text[done : one.start] + one.text
         done = one.end
     text += shift.source.text[done : shift.end]
-    newline = newline_near(shift.source, shift.start)
+    newline = "" if text.endswith(("\n", "\r")) else newline_near(shift.source, shift.start)
     moved = reindented(text + newline, shift.old, shift.new).removesuffix(newline)
     if not shift.leads:
         moved = moved.removeprefix(shift.new)
