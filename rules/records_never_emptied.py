@@ -1,7 +1,8 @@
 """Records of one pass that are still there in the next.
 
 ## What it does
-Empties the list, dict or deque after the step: `saved.clear()`.
+Empties the list, dict or deque after the step: `saved.clear()`. Where it is the default of a parameter, each call
+begins with one of its own.
 
 ## Why autograd fails
 A list collects what each pass computes (log-probabilities of an episode, losses of a window) and is never emptied. The
@@ -31,9 +32,12 @@ from autofix.search.rule import (
     Sources,
     Tier,
 )
-from autofix.syntax import blocks, names, nested
-from autofix.syntax.edits import insert_after
+from autofix.syntax import blocks, calls, names, nested
+from autofix.syntax.edits import insert_after, insert_before, replace
 
+WHY_DEFAULT = (
+    "A default is made once, with the function. Each call of {function} begins with {name} of its own instead."
+)
 WHY = "The next pass begins with empty {paths}, and its loss reaches only what it computed itself."
 
 
@@ -132,6 +136,19 @@ class Trainer:
 trainer = Trainer()
 for _ in range(3):
     trainer.train(torch.randn(4, 2))
+! unsafe: a default is made once, which may be meant
+-def penalty(net, terms=[]):
++def penalty(net, terms=None):
++    terms = [] if terms is None else terms
+    for one in net.parameters():
+        terms.append(one.pow(2).sum())
+    return sum(terms)
+
+
+net = torch.nn.Linear(2, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(3):
+    train: (net(torch.randn(5, 2)).pow(2).mean() + 0.1 * penalty(net))
 ! later passes are meant to draw from the memory, too
 net, memory = torch.nn.Linear(2, 2), []
 for _ in range(4):
@@ -150,6 +167,11 @@ losses["first"].backward()
         stacks = {backward.stack for backward in diagnosis.trace.earlier}
         if diagnosis.failure.stack not in stacks | {saved.freed_by for saved in diagnosis.trace.saved}:
             raise Declined("no earlier pass went backward at the failing line")
+        for where, maker, name, default in _defaults(diagnosis, sources):
+            begun = f"{name} = {ast.unparse(default)} if {name} is None else {name}"
+            steps = [*replace(where, default, "None"), *insert_before(where, blocks.top(maker), [begun])]
+            why = WHY_DEFAULT.format(name=name, function=maker.name)
+            yield self.propose(steps, why, title="Begin each call with a container of its own", tier=Tier.MEANT)
         for frame, source, node in sources.nodes(diagnosis.failure.stack):
             function = source.function(node)
             here = [c for c in carriers if nested.is_container(c.kind) and _is_seen(c, frame, function)]
@@ -168,6 +190,23 @@ losses["first"].backward()
                 why = WHY.format(paths=" and ".join(chosen))
                 yield self.propose(insert_after(source, statement, [f"{path}.clear()" for path in chosen]), why)
             return
+
+
+def _defaults(
+    diagnosis: Diagnosis, sources: Sources
+) -> Iterator[tuple[Source, ast.FunctionDef, str, ast.expr]]:  # fmt: skip
+    """Parameters whose default is a container, in functions that put what crosses into it, and the default of each."""
+    seen: set[ast.AST] = set()
+    for _, source, node in (one for each in diagnosis.crossed for one in sources.located(each.made)):
+        function = source.function(node)
+        if isinstance(function, ast.FunctionDef) and function not in seen:
+            seen.add(function)
+            for name, default in calls.defaults(function).items():
+                filled = any(
+                    ast.unparse(holder) == name for one in ast.walk(function) for holder, _ in names.filled(one)
+                )
+                if filled and _is_new(default):
+                    yield source, function, name, default
 
 
 def _is_seen(carrier: Carrier, frame: Frame, function: ast.FunctionDef | ast.AsyncFunctionDef | None) -> bool:
