@@ -4,6 +4,7 @@
 Moves the forward behind the step, computes it again there (with what comes from an earlier graph detached), or moves
 the step, with what belongs to it, behind the backward. The same for a weight clipping or another update that a
 statement of its own makes, and for all updates that a helper makes too early: they are called behind the later one.
+Where that ends with the same step, one step is made for both.
 
 ## Why autograd fails
 A layer saves its weight for backward. `optimizer.step()` writes into that weight, so a loss that was computed before
@@ -27,12 +28,13 @@ from autofix.probe.wire import Frame, Stack, Write
 from autofix.search import owning, postponing, repeating
 from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Sources, Tier
 from autofix.syntax import blocks, calls, names, update, writes
-from autofix.syntax.edits import move_after, move_before
+from autofix.syntax.edits import delete, move_after, move_before
 
 WHY_MOVE = "The forward runs with the parameters that its backward will find."
 WHY_AGAIN = "The part that the step made stale is computed again, with the parameters that backward will find."
 WHY_CUT = "The part that the step made stale is computed again, from values that no longer lead into an earlier graph."
 WHY_STEP = "The parameters change only after the backward that needs the old ones."
+WHY_ONCE = "Both backwards find the parameters of their forward, and one step uses what both leave."
 POSTPONE = "Make these updates after the later one"
 _USUAL = "a step usually stands behind all backwards that need its parameters as they are before it"
 _COMPOUND = (ast.If, ast.With)
@@ -170,6 +172,17 @@ for _ in range(4):
 +    energy = (net(state) - 1).pow(2).sum() + state.pow(2).sum()
     energy.backward()
     w_opt.step()
+! unsafe: two steps may be meant, where one is made for what both losses leave
+net = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 3))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for x in torch.randn(4, 5, 3):
+    opt.zero_grad()
+    out = net(x)
+    loss, other = (out - x).pow(2).mean(), out.abs().mean()
+    loss.backward(retain_graph=True)
+-    opt.step()
+    other.backward()
+    opt.step()
 ! a loop makes the loss, and its backward behind it is the only one
 weights = torch.ones(3, requires_grad=True)
 for _ in range(3):
@@ -312,6 +325,10 @@ for i in range(4):
         step, whole = owning.whole_update(scene, steps)
         behind = owning.along(sources, scene.source, [one for one in scene.after[:-1] if one not in whole])
         pairs = {(tuple(step), scene.backward): "Step after the later backward"}
+        if _is_made_again(scene):
+            edits = [edit for one in step for edit in delete(scene.source, one)]
+            yield self.propose(edits, WHY_ONCE, title="Make one step for both", tier=Tier.AGAIN, later=2)
+            return
         pairs.setdefault((tuple(step), scene.end), "Step after the later update")
         pairs.setdefault((tuple(whole), scene.end), "Make this update after the later one")
         # One forward for both losses would be run a second time for the later one alone.
@@ -322,6 +339,13 @@ for i in range(4):
                 edits = move_after(scene.source, moved, anchor)
                 edits += [edit for one in behind for edit in move_after(scene.source, [one], anchor)]
                 yield self.propose(edits, WHY_STEP, title=title, tier=tier, later=2)
+
+
+def _is_made_again(scene: Scene) -> bool:
+    """Whether the later update ends with the same step, and uses what the earlier backward left, too."""
+    ending = scene.block[scene.block.index(scene.backward) : scene.block.index(scene.end) + 1]
+    again = any(ast.dump(one) == ast.dump(scene.step) for one in ending)
+    return again and not any("zero_grad" in calls.methods(one) for one in scene.after)
 
 
 def _moves(scene: Scene, made: Stack, written: Stack, failed: Stack, write: Write) -> bool:
