@@ -5,7 +5,8 @@ Lets the part train that the optimizer was given or that was put in anew, puts t
 what a function froze for a while train again. Where networks take turns, and a value is made while its network is
 switched off and trained when it is on again, the network is not switched off, or the value is made before that, or
 again when the network is on. Of a condition that freezes in both branches, one lets train. A network that takes over
-layers of the frozen one is given copies of them.
+layers of the frozen one is given copies of them, and a network that is frozen under a second name, or as a shallow copy
+(`copy.copy(net)`), is copied whole.
 
 ## Why autograd fails
 For parameters that require no gradient no graph is recorded. A loss of nothing else has none either.
@@ -32,6 +33,7 @@ WHY_HEAD = "The part that the optimizer was given trains; the rest stays frozen.
 WHY_PLAIN = "The optimizer can only move what a gradient reaches, and none reaches a tensor that asks for none."
 WHY_BRANCH = "A condition of which both branches do the same decides nothing; one of them is meant to let train."
 WHY_MEANWHILE = "It is frozen while the gradient of something else is taken, and trains again for what comes after."
+WHY_SECOND = "What is frozen is a network of its own, which begins with the same weights; the other one trains."
 WHY_SHARED = "The layers that are taken over are copies: what freezes the one network leaves the other to train."
 _ASLEEP = (
     "what is made of parameters while they are switched off has no graph, also when they are on again: make it before "
@@ -51,6 +53,26 @@ class FrozenWithTheRest(Rule):
     tier = Tier.MEANT
     examples = Example.each("""\
 import copy
+! unsafe: the target is a shallow copy of the network that trains
+online = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.ReLU(), torch.nn.Linear(4, 2))
+-target = copy.copy(online)
++target = copy.deepcopy(online)
+for p in target.parameters():
+    p.requires_grad = False
+opt = torch.optim.SGD(online.parameters(), lr=0.1)
+for x in torch.randn(4, 5, 3):
+    train: (online(x) - target(x + 0.1)).pow(2).mean()
+    with torch.no_grad():
+        for p, q in zip(target.parameters(), online.parameters()):
+            p.lerp_(q, 0.1)
+! unsafe: the target is the network that trains, by another name
+online = torch.nn.Linear(3, 2)
+-target = online
++target = copy.deepcopy(online)
+target.requires_grad_(False)
+opt = torch.optim.SGD(online.parameters(), lr=0.1)
+for x in torch.randn(4, 5, 3):
+    train: (online(x) - target(x + 0.1)).pow(2).mean()
 ! unsafe: a network takes over layers of the frozen one
 class Small(torch.nn.Module):
     def __init__(self, big):
@@ -153,6 +175,7 @@ with torch.no_grad():
                 if origin.kind == "frozen":
                     yield from self._branches(source, source.statement(node))
                     yield from self._meanwhile(source, source.statement(node))
+                    yield from self._second(source, _frozen(source, node))
                     yield from self._shared(_frozen(source, node), diagnosis, sources)
                     yield from self._head(source, node)
                 elif origin.kind == "plain" and isinstance(node, calls.VALUES):
@@ -195,6 +218,17 @@ with torch.no_grad():
             edits = [step for one in block for value in _off(one) for step in replace(source, value, "True")]
             if edits:
                 yield self.propose(edits, WHY_BRANCH, title="Let one of the two branches train", later=later)
+
+    def _second(self, source: Source, frozen: str) -> Iterator[Proposal]:
+        """Where what is frozen is the network that trains, under another name or copied without its layers, a copy."""
+        given = (value for one in names.assignments(source, frozen) for value in names.given_to(one, frozen))
+        for value in given if frozen else ():
+            copied = isinstance(value, ast.Call) and calls.known(source, value.func, ("copy",)) == "copy"
+            if copied or ((path := calls.path_of(value)) and path.rpartition(".")[0] == frozen.rpartition(".")[0]):
+                whole = value.args[0] if isinstance(value, ast.Call) else value
+                copy, edits = ensure_import(source, "copy")
+                edits += replace(source, value, f"{copy}.deepcopy({source.segment(whole)})")
+                yield self.propose(edits, WHY_SECOND, title="Freeze a copy of the network")
 
     def _shared(self, frozen: str, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """Where layers of the frozen network are put into another one, their copies."""
