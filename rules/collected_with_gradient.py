@@ -2,7 +2,8 @@
 
 ## What it does
 Collects them under `torch.no_grad()`: a block around the statements that collect, or a decorator on the function that
-does: rollouts, targets, old log-probabilities, pseudo-labels, features.
+does: rollouts, targets, old log-probabilities, pseudo-labels, features. A function that code under `torch.no_grad()`
+hands to a thread, where that does not hold, is decorated.
 
 ## Why autograd fails
 The first backward frees the graph in which the values were made; the second pass over the same values finds it empty.
@@ -17,11 +18,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from autofix.search.collecting import collectors, decorates, is_term, places, repeats, wrapped
+from autofix.search.collecting import collectors, decorates, handed_on, is_term, places, repeats, wrapped
 from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Sources, Tier
 from autofix.syntax.edits import without_gradient
 
 WHY = "What is collected here is a constant of every pass that trains on it."
+WHY_HANDED = "A thread has a mode of its own: what runs in it runs without gradient if the function itself says so."
 WHY_TARGET = "A target is a constant of every loss that is held against it."
 
 
@@ -34,6 +36,7 @@ class CollectedWithGradient(Rule):
     usual = "shared", "what is made here for later passes, as a target is, is usually computed without gradient"
     examples = Example.each("""\
 import torch.nn.functional as F
+from concurrent.futures import ThreadPoolExecutor
 ! a rollout and its log-probabilities
 net = torch.nn.Sequential(torch.nn.Linear(2, 8), torch.nn.Tanh(), torch.nn.Linear(8, 3))
 opt = torch.optim.Adam(net.parameters(), lr=0.05)
@@ -86,6 +89,21 @@ for _ in range(3):
         loss = -(q * net(x + 0.1 * torch.randn(10, 4)).log_softmax(1)).sum(1).mean()
         train: loss
 print(accuracy(x, x[:, :3].argmax(1)))
+! unsafe: a pool runs it in threads, where no run can see what it makes
+net = torch.nn.Sequential(torch.nn.Linear(2, 4), torch.nn.Tanh(), torch.nn.Linear(4, 3))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+
+
++@torch.no_grad()
+def labelled(x):
+    return x, net(x).softmax(1)
+
+
+with torch.no_grad(), ThreadPoolExecutor(2) as pool:
+    pairs = list(pool.map(labelled, torch.randn(3, 5, 2)))
+for _ in range(2):
+    for x, target in pairs:
+        train: torch.nn.functional.cross_entropy(net(x + 0.1), target)
 ! one target, two losses with a backward each
 ! unsafe: the code describes losses that train what made the target, too
 one, two, policy = torch.nn.Linear(3, 1), torch.nn.Linear(3, 1), torch.nn.Linear(2, 1)
@@ -135,6 +153,9 @@ for _ in range(4):
         """Around the statements that collect, and on each function through which they do."""
         if is_term(diagnosis, sources):
             raise Declined("it is a term of the loss, which trains what it is made of")
+        for source, function in handed_on(diagnosis, sources):
+            title = f"Collect under torch.no_grad(), in {function.name}"
+            yield self.propose(without_gradient(source, function), WHY_HANDED, title=title)
         for order, found in enumerate(places(diagnosis, sources)):
             place, refused = found[0][0], None
             decorated = decorates(place.source)

@@ -16,6 +16,8 @@ from autofix.syntax.source import Source
 from autofix.syntax.sources import Sources
 
 _TWO = 2
+_HANDS_ON = ("map", "imap", "starmap", "submit", "apply_async", "map_async", "Thread", "run_in_executor")
+"""Calls that have a function run elsewhere or later, where the mode of the caller does not hold."""
 
 
 def places(diagnosis: Diagnosis, sources: Sources) -> list[list[tuple[Turn, Stack]]]:
@@ -41,6 +43,23 @@ def collectors(
         if key not in apart and function is not None and source is not None and not _is_forward(function.name):
             yield source, function
         apart.add(key)
+
+
+def handed_on(diagnosis: Diagnosis, sources: Sources) -> Iterator[tuple[Source, Function]]:
+    """Each function that code without gradient, in the files of the failing call, only hands on to be run elsewhere."""
+    for source in sources.files(diagnosis.failure.stack):
+        contexts = (one for one in source.mentioning("with") if isinstance(one, ast.With))
+        off = [one for one in contexts if any(modes.switches_off(item.context_expr) for item in one.items)]
+        given = [
+            calls.name_of(argument)
+            for call in calls.within(*(statement for one in off for statement in one.body))
+            for argument in (*call.args, *(word.value for word in call.keywords))
+            if calls.name_of(call) in _HANDS_ON and calls.path_of(argument)
+        ]
+        for each, name in ((each, name) for each in sources.imported_by(source) for name in dict.fromkeys(given)):
+            for function in each.definitions.get(name, ()):
+                if isinstance(function, ast.FunctionDef) and not any(map(modes.switches_off, function.decorator_list)):
+                    yield each, function
 
 
 def wrapped(place: Turn, made: list[ast.stmt], diagnosis: Diagnosis) -> list[Step]:
