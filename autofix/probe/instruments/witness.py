@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from typing import Any
 
@@ -33,6 +34,8 @@ class Witness(Listener):
         self._gradients: dict[int, tuple[tuple[float, ...], ...]] = {}
         self._evaluated: dict[int, int] = {}
         self._leaves: dict[int, tuple[int, torch.Tensor]] = {}
+        self._inputs: dict[int, tuple[int, torch.Tensor]] = {}
+        """The leaves whose derivatives calls gave: an edit may ask for more, and the others keep their places."""
         self._losses: list[float] = []
         self._calls = self._sent = 0
         self._shapes: dict[int, str] = {}
@@ -80,13 +83,13 @@ class Witness(Listener):
 
     def backward_done(self, call: Call) -> None:
         """For scripts without optimizers: the gradients that leaves have after each backward, or that it gives."""
-        told = self.leaf_steps if call.accumulate else self._asked
+        told, known = (self.leaf_steps, self._leaves) if call.accumulate else (self._asked, self._inputs)
         if self.steps or (call.create and not call.accumulate) or len(told) > _MOST:
             return
         self._names.look()
         given = {id(leaf): gradient for leaf, gradient in zip(call.inputs, call.given, strict=False)}
         leaves = graph.leaves(graph.walk(call.roots)) if call.accumulate else filter(graph.is_leaf, call.inputs)
-        reached = [self._leaves.setdefault(id(leaf), (len(self._leaves), leaf)) for leaf in leaves]
+        reached = [known.setdefault(id(leaf), (len(known), leaf)) for leaf in leaves]
         with quiet():
             # A script may make its leaves anew in each iteration: only those that this call reached are compared.
             places, tensors = zip(*sorted(reached, key=lambda pair: pair[0]), strict=True) if reached else ((), ())
@@ -96,16 +99,22 @@ class Witness(Listener):
 
     @property
     def made(self) -> int:
-        """How many steps there were; where there are none, how many backward calls that left or gave gradients."""
-        return len(self.steps) or len(self.leaf_steps) or len(self._asked)
+        """How many steps there were; where there are none, how many backward calls that left gradients."""
+        return len(self.steps) or len(self.leaf_steps)
 
     def told(self) -> dict[str, Any]:
         """The steps; where there are none, the gradients of leaves."""
-        return {"steps": tuple(self.steps), "leaves": () if self.steps else tuple(self.leaf_steps or self._asked)}
+        leaves = () if self.steps else self.leaf_steps or self._asked_again()
+        return {"steps": tuple(self.steps), "leaves": tuple(leaves)}
+
+    def _asked_again(self) -> list[wire.Step]:
+        """What calls gave of leaves that are asked for more than once: one made for a single call is no weight."""
+        times = Counter(place for step in self._asked for place in step.places)
+        return [step for step in self._asked if all(times[place] > 1 for place in step.places)]
 
     def leaf_tensors(self) -> list[torch.Tensor]:
         """The leaves that backward reached, in the order of `leaves` records."""
-        return [tensor for _, tensor in sorted(self._leaves.values(), key=lambda pair: pair[0])]
+        return [tensor for _, tensor in sorted((self._leaves or self._inputs).values(), key=lambda pair: pair[0])]
 
     def norms(self, tensors: list[torch.Tensor]) -> tuple[torch.Tensor, ...]:
         """Their norms, not read yet."""
