@@ -25,6 +25,7 @@ _SIZES = frozenset({
 _LOSS = re.compile("Loss|CrossEntropy")
 _MOVES = frozenset({"AddBackward0", "AddBackward1", "SubBackward0", "SubBackward1", "RsubBackward1"})
 _SCALES = frozenset({"MulBackward0", "DivBackward0"})
+_PRODUCTS = frozenset({"MulBackward0", "DotBackward0"})
 _SUMS = ADDS | {"SqrtBackward0"}
 _VIEWS = frozenset({
     *(f"{name}Backward{kind}" for name in ("View", "Reshape", "Squeeze", "Unsqueeze", "Neg") for kind in "01"),
@@ -267,17 +268,21 @@ def weights(found: Graph) -> Iterator[Aim]:
 
     for age in found.below(found.roots, lambda age: names[age] in ADDS | _CHOICES or len(leads.get(age, ())) < _TWO):
         both = leads.get(age, [])
-        if len(both) == _TWO and names[age] == "MulBackward0":
+        if len(both) == _TWO and names[age] in _PRODUCTS:
             for place, (weight, other) in enumerate((both, both[::-1])):
                 if weighs(weight, other):
                     yield Aim(weight, (other,), age, f"operand {place}")
 
 
 def _is_share(found: Graph, weight: int, other: int) -> bool:
-    """Whether a weight is made of what it weighs, and of no parameter else, divided by a sum of that."""
+    """Whether a weight is made of what it weighs, and of no parameter else, divided by a sum of that.
+
+    It may go on from one that earlier passes made: from before all that made what it weighs.
+    """
+    began = min(found.below([other]))
 
     def down_to(start: int) -> set[int]:
-        return set(found.below([start], lambda age: age != other))
+        return set(found.below([start], lambda age: age != other and age >= began))
 
     end, between = stripped(found, weight)[1], down_to(weight)
     below = found.leads[end]

@@ -32,7 +32,10 @@ _PAIRS = {
     **dict.fromkeys((torch.dist, torch.Tensor.dist), _OPERANDS),
 }
 _PRODUCTS = dict.fromkeys((torch.mul, torch.Tensor.mul, torch.multiply, torch.Tensor.multiply), _OPERANDS)
-_NAMES: Mapping[Any, tuple[str, ...]] = {**_LOSSES, **_DIFFERENCES, **_PAIRS, **_PRODUCTS}
+_DOTS = dict.fromkeys(
+    (torch.dot, torch.Tensor.dot, torch.matmul, torch.Tensor.matmul, torch.Tensor.__matmul__), _OPERANDS
+)
+_NAMES: Mapping[Any, tuple[str, ...]] = {**_LOSSES, **_DIFFERENCES, **_PAIRS, **_PRODUCTS, **_DOTS}
 """The parameters of what is watched, in order."""
 _NORMS = frozenset({"LinalgVectorNormBackward0", "NormBackward0", "NormBackward1"})
 _SQUARES = frozenset({"PowBackward0", "MulBackward0"})
@@ -129,7 +132,7 @@ def holds_two(func: Any, args: Any, kwargs: Any) -> bool:
 
 def _is_held(func: Any, args: tuple[Any, ...]) -> bool:
     """Whether a call that is watched holds its arguments against each other: not any product, but that of a cosine."""
-    return func not in _PRODUCTS or (len(args) > 1 and all(map(_is_unit, args)))
+    return func not in _DOTS and (func not in _PRODUCTS or (len(args) > 1 and all(map(_is_unit, args))))
 
 
 def _is_unit(value: Any) -> bool:

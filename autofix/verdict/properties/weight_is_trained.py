@@ -3,7 +3,8 @@
 ## What it finds
 
 A term of a loss is a log-probability times something that has a graph of its own: the probabilities that another view
-is given, an advantage. Or it is a value times its own share of a sum: the importance of a sample. The failure lies in
+is given, an advantage. Or it is a value times its own share of a sum: the importance of a sample, or the weight of a group
+that climbs with its loss from pass to pass. The failure lies in
 that graph: what backward found overwritten is in there alone, or another backward freed what it leads to, or an
 optimizer moved that. The edit keeps it. This is not said where the logarithm is of the weight itself, as in an entropy,
 nor where the weight is made of what no optimizer owns, as by a teacher, nor where training is the same either way.
@@ -92,6 +93,18 @@ for _ in range(4):
 """
 OWN_SHARE = IMPORTANCE.replace("SHARE", "(worth - worth.max(0).values).exp()")
 SHARED_OUT = ("share /= share.sum(0)", "share = share / share.sum(0)")
+ASCENT = """\
+net = nn.Linear(4, 1)
+weights = torch.ones(3) / 3
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(5):
+    losses = (net(torch.randn(3, 6, 4)) - 1).square().mean((1, 2))
+    weights = weights * (0.1 * losses).exp()
+    weights = weights / weights.sum()
+    loss = losses @ weights
+    train: loss
+"""
+CUT_BEFORE = ("= weights * (", "= weights.detach() * (")
 CRITIC_KEEPS = ("delta.square().mean().backward()", "delta.square().mean().backward(retain_graph=True)")
 
 
@@ -107,9 +120,19 @@ class WeightIsTrained(Property):
         Example(OTHER, *OUT_OF_PLACE),
         Example(ADVANTAGE, "advantage -= advantage.mean()", "advantage = advantage - advantage.mean()"),
         Example(OWN_SHARE, *SHARED_OUT),
+        Example(ASCENT, *CUT_BEFORE),
+        Example(ASCENT.replace("losses @ weights", "(losses * weights).sum()"), *CUT_BEFORE),
     )
     silent = (
         Example(TOGETHER.replace("ACTOR", "-(chances.log_prob(acts) * delta.detach()).mean()"), *CRITIC_KEEPS),
+        Example(ASCENT, "(0.1 * losses)", "(0.1 * losses.detach())"),
+        Example(
+            ASCENT.replace("(4, 1)", "(4, 2)")
+            .replace("- 1).square().mean((1, 2))", "- 1).square()")
+            .replace("(0.1 * losses)", "(0.1 * losses[..., 1].mean(1))")
+            .replace("losses @", "losses[..., 0].mean(1) @"),
+            *CUT_BEFORE,
+        ),
         Example(VIEWS.replace("LOG", "(target + 0.01).log()"), *OUT_OF_PLACE),
         Example(VIEWS.replace("LOG", "other.tanh()"), *OUT_OF_PLACE),
         Example(
