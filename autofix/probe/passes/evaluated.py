@@ -88,18 +88,13 @@ class Evaluated(Listener):
 
 def _is_left(look: _Look, nodes: list[graph.Node], mark: int) -> bool:
     """Whether a loss, of these nodes, leads by a state alone to what made such a result."""
-    older = [one for one in nodes if mark <= one._sequence_nr() < look.ended and graph.leaf(one) is None]
-    ages, state = graph.ages(older), _leaves(older)
-    made, anew = set().union(*look.leaves.values()), _leaves(one for one in nodes if one not in {*older})
+    older = {one for one in nodes if mark <= one._sequence_nr() < look.ended and graph.leaf(one) is None}
+    ages = graph.ages(older)
+    if ages.isdisjoint(look.leaves):
+        return False
+    made, state, anew = set().union(*look.leaves.values()), _leaves(older), _leaves(set(nodes) - older)
     behind = set().union(*(leaves for age, leaves in look.leaves.items() if age not in ages))
-    return (
-        not ages.isdisjoint(look.leaves)
-        and bool(state)
-        and state <= made & anew
-        and state.isdisjoint(behind)
-        and bool(behind)
-        and behind <= anew
-    )
+    return bool(state) and state <= made & anew and state.isdisjoint(behind) and bool(behind) and behind <= anew
 
 
 def _leaves(nodes: Iterable[graph.Node]) -> set[int]:
