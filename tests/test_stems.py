@@ -343,7 +343,7 @@ with multiprocessing.get_context('fork').Pool(1) as pool:
 """What has run when the latest fork waits, and an edit of it."""
 
 
-@pytest.mark.parametrize("case", one_in(3, one_in(3, DIFFERENT)))
+@pytest.mark.parametrize("case", one_in(6, DIFFERENT))
 def test_what_has_run_is_not_taken_for_something_else(
     sharing: Probe, single: Probe, tmp_path: Path, case: str
 ) -> None:  # fmt: skip
@@ -434,7 +434,7 @@ print(grad(size)(torch.ones(2)))
 """What a process holds that its forks would share, or lose, or that instruments act upon."""
 
 
-@pytest.mark.parametrize("case", one_in(2, one_in(5, ALONE)))
+@pytest.mark.parametrize("case", one_in(8, ALONE))
 def test_what_forks_would_share_is_each_run_s_own(sharing: Probe, single: Probe, tmp_path: Path, case: str) -> None:
     path = tmp_path / "train.py"
     path.write_text(HEAD + ALONE[case] + NETS + "\nprint(globals().get('number', os.getpid()) == os.getpid())\n" + LOOP)

@@ -3,11 +3,11 @@
 ## What it finds
 
 A term of a loss is a log-probability times something that has a graph of its own: the probabilities that another view
-is given, an advantage. Or it is a value times its own share of a sum: the importance of a sample, or the weight of a group
-that climbs with its loss from pass to pass. The failure lies in
-that graph: what backward found overwritten is in there alone, or another backward freed what it leads to, or an
-optimizer moved that. The edit keeps it. This is not said where the logarithm is of the weight itself, as in an entropy,
-nor where the weight is made of what no optimizer owns, as by a teacher, nor where training is the same either way.
+is given, an advantage. Or it is a value times its own share of a sum: the importance of a sample, or the weight of a
+group that climbs with its loss from pass to pass. The failure lies in that graph: what backward found overwritten is in
+there alone, or another backward freed what it leads to, or an optimizer moved that. The edit keeps it. This is not said
+where the logarithm is of the weight itself, as in an entropy, nor where the weight is made of what no optimizer owns,
+as by a teacher, nor where training is the same either way.
 
 ## Why it matters
 
