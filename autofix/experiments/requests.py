@@ -45,6 +45,8 @@ _FIRST = 3
 """Steps of each optimizer by which a run that differs from a reference mostly shows it."""
 _FURTHER = 60
 """Steps beyond those of a reference that came to its end after which an edited script need not come to its own."""
+_BRIEFLY = 2
+"""Passes of loops that train in runs that are to come to the next pass of the loops around them."""
 _SHIFTS = {Intervention.OUTPUTS: 0.0, Intervention.SHIFTED: 1.0, Intervention.SHIFTED_FAR: -4.0}
 """By how many times its size what modules give is moved."""
 _WATCHED = 40
@@ -168,14 +170,12 @@ class Builder:
             asked = replace(asked, outputs=True, shifted=_SHIFTS[spec.intervention], shifts=spec.owner)
         if spec.intervention is Intervention.NUDGED and self._converts():
             asked = replace(asked, expected=(first_steps(first),))  # where gradients differ, it has shown enough
+        asked = self._with_next_pass(asked, first) if spec.intervention is Intervention.SHORTENED else asked
         lines = line_maps(self.target, dict(spec.files))
         return replace(asked, segments=_segments(first, asked) if separated or asked.off else (), lines=lines)
 
     def edited(self, spec: RunSpec, first: wire.Trace, expected: tuple[tuple[wire.Step, ...], ...]) -> wire.Request:
         """A run of an edited script, which ends where the reference did, or when it has left all that is expected."""
-        limit = self.target.time_limit
-        if first.outcome != "failed":  # one that died early says nothing of how long a run takes
-            limit = min(limit, max(_AT_LEAST, _SLOWER * first.seconds))
         asked = self._shared("candidate", spec)
         if self.too_few(first):  # whether it gets past the failure is all that can be seen
             asked = replace(asked, budget=_GLANCE, longest=_GLANCE)
@@ -183,12 +183,26 @@ class Builder:
             asked = _ending_with(asked, first)
             asked = asked if spec.treatment is Treatment.LIVE else self._shortly(asked, first, spec)
             asked = replace(asked, stop_at=tuple(spec.times * count for count in asked.stop_at))
+        asked = self._with_next_pass(asked, first) if spec.intervention is Intervention.SHORTENED else asked
         return replace(
             asked,
             lines=line_maps(self.target, dict(spec.files)),
             marks={str(path): changed_lines(self.target.read(path), data) for path, data in spec.files},
-            expected=expected, time_limit=limit, growing=STEPS if first.hurried else asked.growing,
+            expected=expected, time_limit=self._limit(first), growing=STEPS if first.hurried else asked.growing,
         )  # fmt: skip
+
+    def _with_next_pass(self, asked: wire.Request, first: wire.Trace) -> wire.Request:
+        """A run that comes to the next pass of the loops around what failed, as those inside end soon."""
+        before = (self.baseline.backward_count, *self.baseline.counts, *[0] * len(first.counts))
+        far = (had + 2 * _BRIEFLY for had in before)
+        stop = tuple(most and max(most, needed) for most, needed in zip(asked.stop_at, far, strict=False))
+        return replace(asked, setup=replace(asked.setup, shorten=_BRIEFLY), stop_at=stop, time_limit=self._limit(first))
+
+    def _limit(self, first: wire.Trace) -> float:
+        """Seconds within which a run ends that is to come as far as the first one."""
+        if first.outcome == "failed":  # one that died early says nothing of how long a run takes
+            return self.target.time_limit
+        return min(self.target.time_limit, max(_AT_LEAST, _SLOWER * first.seconds))
 
     def compiled(self, spec: RunSpec) -> wire.Request:
         """A run as the script itself would make it, where all others ran eagerly what it has compiled."""

@@ -24,7 +24,8 @@ class Intervention(enum.Enum):
     COMPARED: nothing; whether what is compared is the same is watched. UNMOVED: parameters start where the script
     puts them, and draws are told apart as when ORDERED. BOUNDING: what a clamp leaves of a value is a little otherwise.
     FARTHER: they start a trifle farther than usual. STIRRED: a step also moves what it has no gradient for.
-    COMPILED: `torch.compile` compiles, and no instrument watches.
+    COMPILED: `torch.compile` compiles, and no instrument watches. SHORTENED: loops that train end after two passes, so
+    that the loops around them come to their next.
     """
 
     NONE = enum.auto()
@@ -45,6 +46,7 @@ class Intervention(enum.Enum):
     FARTHER = enum.auto()
     STIRRED = enum.auto()
     COMPILED = enum.auto()
+    SHORTENED = enum.auto()
 
 
 @dataclass(frozen=True, slots=True)

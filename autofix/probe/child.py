@@ -323,7 +323,8 @@ class Run(State):
         facts: dict[str, Any] = {
             "counts": tuple(self.taps.counts),
             "backward_count": self.taps.calls,
-            "executed": {path: tuple(sorted(lines)) for path, lines in self.overlay.executed.items()},
+            "executed": {path: tuple(sorted(ran)) for path, ran in self.overlay.executed.items()},
+            "latest": {path: tuple(ran[one] for one in sorted(ran)) for path, ran in self.overlay.executed.items()},
             "marked": {path: tuple(sorted(lines)) for path, lines in self.overlay.marked.items()},
         }
         if self.tracer is not None or self.origins is not None:

@@ -703,6 +703,7 @@ class Trace:
     late: bool = False  # it needs what came before its modes were entered: to be run again, watched from the start
     notes: tuple[str, ...] = ()
     executed: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    latest: dict[str, tuple[int, ...]] = field(default_factory=dict)  # the backward calls before each of these ran last
     marked: dict[str, tuple[int, ...]] = field(default_factory=dict)
     segments: tuple[tuple[int, ...], ...] = ()
     stdout: str = ""

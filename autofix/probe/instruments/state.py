@@ -20,7 +20,7 @@ class State:
     def __init__(self, request: wire.Request) -> None:
         self.request = request
         overlay = {path: text.encode("latin-1") for path, text in request.overlay.items()}
-        self.overlay = Overlay(overlay, request.marks)
+        self.overlay = Overlay(overlay, request.marks, lambda: self.taps.calls)
         self.frames = Frames(request.root, request.lines)
         placed = request.mode != "baseline"
         self.taps = Taps(self.frames, [], nudged=request.nudged, doubled=request.doubled, placed=placed)

@@ -22,10 +22,14 @@ MARK = "__autofix_executed__"
 class Overlay:
     """Replacement sources, and the lines whose execution is to be recorded."""
 
-    def __init__(self, sources: dict[str, bytes], marks: dict[str, tuple[int, ...]]) -> None:
-        self._sources, self._marks = sources, marks
+    def __init__(
+        self, sources: dict[str, bytes], marks: dict[str, tuple[int, ...]], calls: Callable[[], int] = int
+    ) -> None:
+        """`calls`: how many backward calls were made."""
+        self._sources, self._marks, self._calls = sources, marks, calls
         self._changes: list[tuple[Callable[[str], bool], Callable[[ast.Module, str], ast.Module]]] = []
-        self.executed: dict[str, set[int]] = {}
+        self.executed: dict[str, dict[int, int]] = {}
+        """By file, each marked statement that ran, and how many backward calls had been made when it ran last."""
         self.marked: dict[str, set[int]] = {}
 
     def install(self) -> None:
@@ -55,7 +59,7 @@ class Overlay:
         return [how for which, how in self._changes if which(path)]
 
     def _executed(self, path: str, place: int) -> None:
-        self.executed.setdefault(path, set()).add(place)
+        self.executed.setdefault(path, {})[place] = self._calls()
 
     def read(self, path: str) -> bytes:
         """The source of `path` as this run has it; nothing where there is none."""

@@ -52,7 +52,7 @@ class Shorten(ast.NodeTransformer):
         self.generic_visit(node)
         most = self._limit(node)
         if most:
-            place = ast.Constant(f"{os.path.basename(self._path)}:{node.lineno}")
+            place = ast.Constant(self._place(node))
             call = ast.Call(ast.Name(SHORT, ast.Load()), [node.iter, ast.Constant(most), place], [])
             node.iter = ast.copy_location(call, node.iter)
         return node
@@ -61,10 +61,16 @@ class Shorten(ast.NodeTransformer):
         self.generic_visit(node)
         most = self._limit(node)
         if most:
-            key = f"{os.path.basename(self._path)}:{node.lineno}"
-            call = ast.Call(ast.Name(GOES_ON, ast.Load()), [ast.Constant(key), ast.Constant(most)], [])
+            key = ast.Constant(self._place(node))
+            call = ast.Call(ast.Name(GOES_ON, ast.Load()), [key, ast.Constant(most)], [])
             node.test = ast.copy_location(ast.BoolOp(ast.And(), [node.test, call]), node.test)
         return node
+
+    def _place(self, node: ast.For | ast.While) -> str:
+        """Where a loop stands, by its line in the file on disk, so that a loop of an edit has the place that it had."""
+        lines = self._run.request.lines.get(os.path.realpath(self._path), ())
+        line = lines[node.lineno - 1] if node.lineno <= len(lines) else node.lineno
+        return f"{os.path.basename(self._path)}:{line}"
 
     def _limit(self, node: ast.For | ast.While) -> int:
         """The iterations that a loop may train for; 0: as many as it wants."""

@@ -1,0 +1,213 @@
+"""A statement that the edit changes acts in the next pass of an outer loop, and trains otherwise there
+
+## What it finds
+
+A statement that the edit removes, writes or replaces ran before the failure, and in the passes compared never again: it
+stands in a loop around the one that fails, as what an epoch or an episode begins with. The code and the edit are then
+run once more with loops that train ended after two passes each, so that the loops around them come to their next pass.
+There the edit trains otherwise than the code. Not said where the edit makes other loops train, so that not the same
+ones end, nor where the shortened script does not run.
+
+## Why it matters
+
+A `reset()` that hands on what it put back to a start shows nothing at the begin of the first epoch, where there is
+nothing to put back. From the second epoch on, each begins with what the one before left.
+"""
+
+from __future__ import annotations
+
+import ast
+import itertools
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from autofix.core.model import Finding, Treatment
+from autofix.experiments.compare import comparable, departures, of_rounding
+from autofix.experiments.sketches import FROZEN, LIVE
+from autofix.experiments.spec import Intervention, RunSpec
+from autofix.probe import wire
+from autofix.verdict.evidence import Evidence
+from autofix.verdict.parts.texts import parsed
+from autofix.verdict.property import Example, Property
+
+READER = """\
+class Reader(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.cell, self.hidden = nn.GRUCell(3, 4), None
+
+    def reset(self):
+        self.hidden = None
+
+    def forward(self, x):
+        self.hidden = self.cell(x, self.hidden)
+        return self.hidden
+
+
+reader = Reader()
+optimizer = torch.optim.SGD(reader.parameters(), lr=0.1)
+for epoch in range(3):
+    reader.reset()
+    for x in torch.randn(40, 5, 3):
+        loss = (reader(x) - x.mean()).square().mean()
+        train: loss
+"""
+TRAIN = "        train: loss\n"
+OF_RESET = READER[READER.index("    def reset") :]
+START, CUT = "self.hidden = None", "self.hidden = self.hidden.detach()"
+WORDS = """\
+cell = nn.GRUCell(3, 4)
+optimizer = torch.optim.SGD(cell.parameters(), lr=0.1)
+
+
+def begin(hidden):
+    return torch.zeros(1, 4)
+
+
+hidden = torch.zeros(1, 4)
+for document in torch.randn(3, 40, 1, 3):
+    hidden = begin(hidden)
+    for word in document:
+        hidden = cell(word, hidden)
+        loss = (hidden - word.sum()).square().mean()
+        train: loss
+"""
+OF_BEGIN = WORDS[WORDS.index("def begin") :]
+MERGED = """\
+class Merged(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = nn.Parameter(torch.randn(3, 2)), nn.Parameter(torch.randn(2, 3))
+        self.merged = None
+
+    def train(self, mode=True):
+        self.merged = None
+        return super().train(mode)
+
+    def forward(self, x):
+        if self.merged is None:
+            self.merged = self.a @ self.b
+        return x @ self.merged
+
+
+net = Merged()
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for epoch in range(3):
+    net.train()
+    for x in torch.randn(40, 5, 3):
+        loss = (net(x) - 1).square().mean()
+        train: loss
+    net.eval()
+    with torch.no_grad():
+        print(net(torch.ones(1, 3)).mean().item())
+"""
+OF_TRAIN = MERGED[MERGED.index("    def train") :]
+UNMERGED = OF_TRAIN.replace(TRAIN, f"{TRAIN}        net.merged = None\n")
+CLEARED = "        self.merged = None\n"
+BY_NAME = f"        return self.clear(mode)\n\n    def clear(self, mode=True):\n{CLEARED}"
+
+
+def _reset(body: str, *, keep: bool = False) -> str:
+    """The reader with such a method, which is also called behind each step."""
+    text = OF_RESET.replace(START, body).replace(TRAIN, f"{TRAIN}        reader.reset({'keep=True' if keep else ''})\n")
+    return text.replace("reset(self)", "reset(self, keep=False)") if keep else text
+
+
+def _begin(body: str, given: str = "hidden") -> str:
+    """The documents with such a function, which is also called behind each step."""
+    text = OF_BEGIN.replace("torch.zeros(1, 4)", body, 1).replace("= begin(hidden)", f"= begin({given})")
+    return text.replace(TRAIN, f"{TRAIN}        hidden = begin(hidden)\n")
+
+
+_Line = tuple[str, int]
+_MAY_RUN_AGAIN = (ast.For, ast.AsyncFor, ast.While, ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+class NextPassIsAnother(Property):
+    name = "next-pass-is-another"
+    last = True
+    runs = ("baseline", "letter", "edited")
+    sentence = "{subject} acts in the next pass of a loop around the one that fails, and there {what}"
+    raises = (
+        Example(READER, OF_RESET, _reset(f"if self.hidden is not None:\n            {CUT}")),
+        Example(READER, OF_RESET, _reset("self.hidden = getattr(self.hidden, 'data', None)")),
+        Example(READER, OF_RESET, _reset(f"if hasattr(self.hidden, 'grad_fn'):\n            {CUT}")),
+        Example(WORDS, OF_BEGIN, _begin("hidden.detach()")),
+        Example(MERGED, OF_TRAIN, UNMERGED.replace(CLEARED, "", 1)),
+    )
+    silent = (
+        Example(READER, TRAIN, f"{TRAIN}        reader.hidden = reader.hidden.detach()\n"),
+        Example(READER, OF_RESET, _reset(f"{CUT} if keep else None", keep=True)),
+        Example(
+            READER, OF_RESET, _reset(f"if keep:\n            {CUT}\n        else:\n            {START}", keep=True)
+        ),
+        Example(READER, OF_RESET, _reset(f"{CUT} if keep else torch.zeros(5, 4)", keep=True)),
+        Example(WORDS, OF_BEGIN, _begin("torch.zeros(1, 4) if hidden is None else hidden.detach()", "None")),
+        Example(MERGED, TRAIN, f"{TRAIN}        net.merged = None\n"),
+        Example(MERGED, OF_TRAIN, UNMERGED.replace(CLEARED, BY_NAME, 1).replace("net.merged = None", "net.clear()")),
+    )
+
+    def find(self, evidence: Evidence) -> Finding | None:
+        reading, code, edited = evidence.reading, evidence.letter, evidence.edited
+        removed, written = (dict(_ran_before(evidence, run)) for run in (code, edited))
+        whole = code.outcome != "stopped"
+        if whole or not (removed or written) or replace(reading, truncated=False) != reading.letter:
+            return None
+        for treatment, tolerance in ((Treatment.LIVE, LIVE), (Treatment.FROZEN, FROZEN), (Treatment.STILL, FROZEN)):
+            both = evidence.of(reading, treatment), evidence.of_edit(treatment)
+            if not _alike(*both, tolerance):
+                continue
+            specs = [
+                replace(spec, treatment=treatment, intervention=Intervention.SHORTENED)
+                for spec in (RunSpec.reference(reading), RunSpec.edited(evidence.files))
+            ]
+            evidence.case.pool.expect(*specs)
+            one, other = map(evidence.case.pool.get, specs)
+            again = [*_ran_again(removed, one), *_ran_again(written, other)]
+            if not again or not _ended_alike(both, (one, other)) or comparable(one) or _alike(one, other, tolerance):
+                return None
+            path, line = again[0]
+            what = "the edit fails" if other.failure else "the edit trains otherwise than the code"
+            place = wire.Frame(path, line, 0, line, 0, "")
+            return self.found((place,), subject=f"line {line} of {Path(path).name}", what=what)
+        return None
+
+
+def _alike(code: wire.Trace, edited: wire.Trace, tolerance: float) -> bool:
+    """Whether two runs that ended well train the same, but for what rounding leaves."""
+    if comparable(code) or not edited.ended_well:
+        return False
+    apart = departures(code, edited, tolerance)
+    return not apart or bool(of_rounding(apart))
+
+
+def _ended_alike(whole: tuple[wire.Trace, wire.Trace], short: tuple[wire.Trace, wire.Trace]) -> bool:
+    """Whether the same loops ended early in the code and in the edit, as far as that came; a limit is no end."""
+    code, edited = ({*now.notes} - {*then.notes} for now, then in zip(short, whole, strict=True))
+    return edited <= code if short[1].failure else edited == code and short[1].ended_well
+
+
+def _latest(run: wire.Trace) -> Iterator[tuple[_Line, int]]:
+    """Each changed line that ran, and how many backward calls had been made when it did so last."""
+    for path, places in run.executed.items():
+        for line, some in itertools.groupby(
+            zip(places, run.latest[path], strict=True), lambda one: one[0] // wire.COLUMNS
+        ):
+            yield (path, line), max(calls for _, calls in some)
+
+
+def _ran_again(before: dict[_Line, int], run: wire.Trace) -> list[_Line]:
+    """Those of some lines, each with when it ran last, that ran later in this run."""
+    return [line for line, calls in _latest(run) if calls > before.get(line, calls)]
+
+
+def _ran_before(evidence: Evidence, run: wire.Trace) -> Iterator[tuple[_Line, int]]:
+    """The changed lines that ran before the failure alone and may run again, each with when it ran last."""
+    for (path, line), calls in _latest(run):
+        files = evidence.files if run is evidence.edited else {}
+        tree = parsed(files.get(Path(path)) or evidence.case.pool.target.read(Path(path)))
+        around = (one for one in ast.walk(tree) if isinstance(one, _MAY_RUN_AGAIN)) if tree else ()
+        inside = any(one.lineno < line <= (one.end_lineno or 0) for one in around)
+        if inside and calls < max(1, evidence.baseline.backward_count):
+            yield (path, line), calls
