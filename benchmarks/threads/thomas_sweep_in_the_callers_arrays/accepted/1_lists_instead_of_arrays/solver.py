@@ -1,0 +1,21 @@
+import torch
+
+
+def thomas(lower, diag, upper, rhs):
+    """Solve a tridiagonal system, lower[0] and upper[-1] unused.
+
+    diag and rhs are overwritten (as in the numpy version), hand in copies.
+    """
+    n = diag.shape[0]
+    diag, rhs = list(diag.unbind()), list(rhs.unbind())
+    # forward sweep
+    for i in range(1, n):
+        m = lower[i] / diag[i - 1]
+        diag[i] = diag[i] - m * upper[i - 1]
+        rhs[i] = rhs[i] - m * rhs[i - 1]
+    # back substitution
+    x = [None] * n
+    x[-1] = rhs[-1] / diag[-1]
+    for i in range(n - 2, -1, -1):
+        x[i] = (rhs[i] - upper[i] * x[i + 1]) / diag[i]
+    return torch.stack(x)
