@@ -277,7 +277,7 @@ def weights(found: Graph) -> Iterator[Aim]:
 def _is_share(found: Graph, weight: int, other: int) -> bool:
     """Whether a weight is made of what it weighs, and of no parameter else, divided by a sum of that.
 
-    It may go on from one that earlier passes made: from before all that made what it weighs.
+    It may go on from one that earlier passes made of the same parameters: from before all that made what it weighs.
     """
     began = min(found.below([other]))
 
@@ -289,4 +289,5 @@ def _is_share(found: Graph, weight: int, other: int) -> bool:
     divides = found.names[end] == "DivBackward0" and len(below) == _TWO
     shares = divides and any(found.names[age] in _TOTALS for age in down_to(below[1]))
     reached = any(other in found.leads[age] for age in between)
-    return (shares or found.names[end] == "SoftmaxBackward0") and reached and between.isdisjoint(found.leaves)
+    own = between.isdisjoint(found.leaves) and found.trains(weight) <= found.trains(other)
+    return (shares or found.names[end] == "SoftmaxBackward0") and reached and own

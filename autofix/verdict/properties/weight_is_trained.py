@@ -104,6 +104,13 @@ for _ in range(5):
     loss = losses @ weights
     train: loss
 """
+GATED = (
+    ASCENT.replace("net = nn.Linear(4, 1)", "net, gate = nn.Linear(4, 1), nn.Linear(4, 3)")
+    .replace("net.parameters()", "[*net.parameters(), *gate.parameters()]")
+    .replace("    losses =", "    trust = gate(torch.randn(4)).sigmoid()\n    losses =")
+    .replace("0.1 * losses", "trust * losses")
+    .replace("losses @ weights", "losses @ weights + trust.square().sum()")
+)
 CUT_BEFORE = ("= weights * (", "= weights.detach() * (")
 CRITIC_KEEPS = ("delta.square().mean().backward()", "delta.square().mean().backward(retain_graph=True)")
 
@@ -126,6 +133,7 @@ class WeightIsTrained(Property):
     silent = (
         Example(TOGETHER.replace("ACTOR", "-(chances.log_prob(acts) * delta.detach()).mean()"), *CRITIC_KEEPS),
         Example(ASCENT, "(0.1 * losses)", "(0.1 * losses.detach())"),
+        Example(GATED, *CUT_BEFORE),
         Example(
             ASCENT.replace("(4, 1)", "(4, 2)")
             .replace("- 1).square().mean((1, 2))", "- 1).square()")
