@@ -254,7 +254,8 @@ class Freeze(Perturb):
     def _end_round(self) -> None:
         late = 0 <= self._late <= self._round
         moved = [parameter for key, parameter in self._known.items() if key in self._seeds]
-        mine = {id(parameters(self._taps.optimizers[index])[place]) for index, place in self._late_of}
+        owned = enumerate(map(parameters, self._taps.optimizers))
+        mine = {id(one) for index, own in owned for place, one in enumerate(own) if (index, place) in self._late_of}
         self._due = [one for one in moved if late and (not mine or id(one) in mine)]
         self._round += 1
         self._move([one for one in moved if not late or (mine and id(one) not in mine)])
