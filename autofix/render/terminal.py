@@ -181,7 +181,7 @@ def _alternatives(others: list[Fix], report: Report, snapshot: Snapshot, look: L
         if said == words.effect(report.fixes[0]):
             said = "its effect is that of fix 1"
         elif not look.verbose:
-            kept = EFFECTS[fix.verdict.effect] + ", but" * bool(fix.verdict.findings)
+            kept = EFFECTS[fix.verdict.effect] + ", but" * bool(words.reasons(fix))
             said = kept if fix.verdict.effect.keeps_gradients else said.partition("; ")[0]
         yield line.append(f" {said}", "dim")
         for name, sentence in snapshot.reasons(fix)[: None if look.verbose else 1]:

@@ -11,7 +11,7 @@ import torch
 
 from ..engine import graph
 from ..engine.refused import name_of, short_name
-from ..engine.taps import Call, Listener
+from ..engine.taps import Call
 from ..program.frames import Frames, Raw
 
 _LOOKS = frozenset((
@@ -32,7 +32,7 @@ class _Look:
     leaves: dict[int, set[int]]
 
 
-class Evaluated(Listener):
+class Evaluated:
     """Tells where an evaluation ends whose state a loss goes on from.
 
     It has made a result that was looked at and that no backward goes through. By the state that it leaves, the loss

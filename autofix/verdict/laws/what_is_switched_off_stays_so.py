@@ -17,9 +17,8 @@ region need, or the loss that has no other graph. This is the reading that keeps
 
 Where the failing call does not run where gradients are off, and what another loss takes from there is no weight of its
 terms alone, is what the failing loss takes, too, or has parameters which that loss does not train otherwise, as a gate
-has that is to learn; where a loss outside needs that graph, too, since a term of it, or
-a parameter that an optimizer owns, has no other; where the graph is not lost by a mode; and where training is the same
-either way.
+has that is to learn; where a loss outside needs that graph, too, since a term of it, or a parameter that an optimizer
+owns, has no other; where the graph is not lost by a mode; and where training is the same either way.
 """
 
 from __future__ import annotations

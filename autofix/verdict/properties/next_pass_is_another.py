@@ -204,10 +204,12 @@ def _ran_again(before: dict[_Line, int], run: wire.Trace) -> list[_Line]:
 
 def _ran_before(evidence: Evidence, run: wire.Trace) -> Iterator[tuple[_Line, int]]:
     """The changed lines that ran before the failure alone and may run again, each with when it ran last."""
-    for (path, line), calls in _latest(run):
-        files = evidence.files if run is evidence.edited else {}
+    files = evidence.files if run is evidence.edited else {}
+    failed = max(1, evidence.baseline.backward_count)
+    early = [(line, calls) for line, calls in _latest(run) if calls < failed]
+    for path in dict.fromkeys(path for (path, _), _ in early):
         tree = parsed(files.get(Path(path)) or evidence.case.pool.target.read(Path(path)))
-        around = (one for one in ast.walk(tree) if isinstance(one, _MAY_RUN_AGAIN)) if tree else ()
-        inside = any(one.lineno < line <= (one.end_lineno or 0) for one in around)
-        if inside and calls < max(1, evidence.baseline.backward_count):
-            yield (path, line), calls
+        around = [one for one in ast.walk(tree) if isinstance(one, _MAY_RUN_AGAIN)] if tree else []
+        for (file, line), calls in early:
+            if file == path and any(one.lineno < line <= (one.end_lineno or 0) for one in around):
+                yield (file, line), calls
