@@ -9,7 +9,8 @@ each call.
 
 ## Why autograd fails
 The first backward frees the graph of the attribute; the next pass finds it empty. Kept with `retain_graph=True` it
-would still describe the parameters as they were before the first update.
+would still describe the parameters as they were before the first update. A deep copy of the object, for an average or a
+target network, fails before that: it has no place for a graph.
 
 ## Fix safety
 Safe where the run shows that, with every update undone, all gradients stay as they are: the value is then only computed
@@ -29,10 +30,10 @@ WHY = "{path} is computed anew where it is read, from the parameters as they are
 class AttributeMadeOnce(Rule):
     code, name = "AG209", "attribute-made-once"
     title = "Compute it anew where it is read"
-    causes = frozenset({Cause.FREED_GRAPH, Cause.SAVED_TENSOR_MODIFIED})
+    causes = frozenset({Cause.FREED_GRAPH, Cause.SAVED_TENSOR_MODIFIED, Cause.CONVERSION})
     tier = Tier.PASS
     examples = Example.each("""\
-import functools
+import copy, functools
 ! another class reads it, and the value is made in several steps
 class Prior(torch.nn.Module):
     def __init__(self, size, floor=0.1):
@@ -61,6 +62,30 @@ net = Net()
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(4):
     train: net(torch.randn(5, 2)).pow(2).mean()
+! an average of the object begins as a copy of it
+class Gain(torch.nn.Module):
+    def __init__(self, size, floor):
+        super().__init__()
+        self.size, self.floor = size, floor
+        self.raw = torch.nn.Parameter(torch.zeros(size))
+-        self.gain = (self.raw.exp() + floor).expand(2, size)
++
++    @property
++    def gain(self):
++        return (self.raw.exp() + self.floor).expand(2, self.size)
+
+    def forward(self, x):
+        return x * self.gain.mean(0) if x.dim() < 2 else x @ self.gain.t()
+
+
+net = Gain(3, 0.1)
+mean = copy.deepcopy(net)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    train: net(torch.randn(5, 3)).pow(2).mean()
+    with torch.no_grad():
+        for slow, fast in zip(mean.parameters(), net.parameters()):
+            slow.lerp_(fast, 0.1)
 ! one method alone reads it
 class Net(torch.nn.Module):
     def __init__(self):

@@ -136,8 +136,8 @@ class Kept:
 
         What is no part of the graph the object is made to `keep`, where it does not: each name, and before what.
         """
-        given = ((f"{self._me}.{name_of(one)}", _kept(one)[1]) for one in self.maker.body if name_of(one))
-        kept = {value.id: path for path, value in given if isinstance(value, ast.Name)}
+        given = (pair for one in self.maker.body for pair in _given(one))
+        kept = {value.id: f"{self._me}.{name}" for name, value in given if isinstance(value, ast.Name)}
         leading, wanted = self._made_of(statement, whole=True)
         if not wanted <= set(kept) - names.bound_by(leading):
             leading, wanted = self._made_of(statement, whole=False)
@@ -207,17 +207,18 @@ class Kept:
 
 
 def made_once(diagnosis: Diagnosis, sources: Sources) -> list[Kept]:
-    """What crosses from one pass to the next, or was freed with it, as far as methods keep it as attributes."""
-    crossings = diagnosis.crossed
+    """What crosses to the next pass, was freed or cannot be copied, as far as methods keep it as attributes."""
+    crossings, trace = diagnosis.crossed, diagnosis.trace
+    made = [one.made for one in crossings] + [one.made for one in trace.saved]
+    made += [one.stack for one in trace.origins if trace.copied]
     found: dict[ast.FunctionDef, tuple[Source, set[ast.stmt]]] = {}
-    for stack in (*(one.made for one in crossings), *(one.made for one in diagnosis.trace.saved)):
+    for stack in made:
         for _, source, node in sources.located(stack):
             statement, maker = source.statement(node), source.function(node)
             if isinstance(maker, ast.FunctionDef) and _keeps(statement, maker, source):
                 found.setdefault(maker, (source, set()))[1].add(statement)
                 break
     used, failed = tuple(one.used for one in crossings), diagnosis.failure.stack
-    made = (*(one.made for one in crossings), *(one.made for one in diagnosis.trace.saved))
     graph = frozenset(source.statement(node) for stack in made for _, source, node in sources.located(stack))
     return [
         Kept(source, maker, tuple(sorted(kept, key=lambda one: one.lineno)), used, failed, graph, sources)
@@ -239,6 +240,14 @@ def _kept(statement: ast.stmt) -> tuple[str, ast.expr, str]:
         ):
             return name, value, holder
     return "", ast.Constant(None), ""
+
+
+def _given(statement: ast.stmt) -> list[tuple[str, ast.expr]]:
+    """Each attribute that a statement gives a value, and the value: `self.a, self.b = a, b` gives two."""
+    match statement:
+        case ast.Assign(targets=[ast.Tuple(elts=to)], value=ast.Tuple(elts=values)) if len(to) == len(values):
+            return [(one.attr, value) for one, value in zip(to, values, strict=True) if isinstance(one, ast.Attribute)]
+    return [_kept(statement)[:2]] if name_of(statement) else []
 
 
 def _keeps(statement: ast.stmt, maker: ast.FunctionDef, source: Source) -> bool:

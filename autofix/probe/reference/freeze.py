@@ -77,7 +77,7 @@ class Freeze(Perturb):
         self.undone = 0
         """How many leaves a round steps by hand, at most, without optimizers; each of these steps was undone."""
         self._leaves = leaves
-        self._drift = not asked.still
+        self._drift, self._rests = not asked.still, asked.still and not asked.unmoved
         self._idle, self._ends = asked.idle, asked.rounds
         self._round = 0
         self._before: dict[int, list[torch.Tensor]] = {}
@@ -126,7 +126,7 @@ class Freeze(Perturb):
         super().watch(func, args)
         if not self._uses.of(func):
             return
-        if not self._drift and self._starting and torch.is_grad_enabled():
+        if self._rests and self._starting and torch.is_grad_enabled():
             self._rest(self._by_storage().get(storage_key(one)) for one in tensors(args) if one.requires_grad)
         if self._reached and (found := self._used_of(self._reached, args)):
             if self._due and torch.is_grad_enabled():
@@ -141,7 +141,7 @@ class Freeze(Perturb):
 
     def saved(self, tensor: torch.Tensor) -> None:
         super().saved(tensor)
-        if not self._drift and self._starting:
+        if self._rests and self._starting:
             self._rest([self._by_storage().get(storage_key(tensor))])
         if (leaf := self._reached.get(storage_key(tensor))) is not None:
             self._courses.look([leaf])
@@ -268,7 +268,7 @@ class Freeze(Perturb):
         if self._due and torch.is_grad_enabled():
             self._move_due()
         super()._called(module, inputs)
-        if not self._drift and torch.is_grad_enabled():
+        if self._rests and torch.is_grad_enabled():
             self._rest(module._parameters.values())
 
     def _rest(self, used: Iterable[torch.Tensor | None]) -> None:
