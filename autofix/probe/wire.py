@@ -672,6 +672,7 @@ class Trace:
     reused: tuple[Stack, ...] = ()
     cut_off: tuple[CutOff, ...] = ()  # only where asked for
     used: tuple[int, ...] = ()  # optimizers without gradient on whose parameters a loss depends; only of references
+    vain: tuple[tuple[int, int], ...] = ()  # how many last steps each made so, behind a backward of such a loss
     arrivals: tuple[Arrivals, ...] = ()  # only where asked for
     opposed: tuple[Opposed, ...] = ()  # only where asked for
     alone: bool = False  # of what is reused: the passes that share it have no leaf but in there

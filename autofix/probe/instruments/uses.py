@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from collections import Counter
 from typing import Any
 
 import torch
@@ -41,6 +42,10 @@ class Uses(Listener):
         self._made = Remembered[set[int]]()
         """Tensors that were computed from such parameters, and whose they are."""
         self._used: set[int] = set()
+        self._lately: set[int] = set()
+        """Those of which the backward calls since the last step used something."""
+        self._vain: Counter[int] = Counter()
+        """The steps in a row of each optimizer that found no gradient, right behind such a backward."""
         self._zeros: set[int] = set()
         """The optimizers that found nothing but zeros at their latest step."""
         self._leaves: dict[int | None, tuple[torch.Tensor, int]] = {}
@@ -53,7 +58,7 @@ class Uses(Listener):
     def told(self) -> dict[str, Any]:
         """The optimizers of which something was used, and the elders read, each with the leaf of its storage."""
         read = [self._frames.fact("elder", raw, name) for raw, name in self._read.items()]
-        return {"used": tuple(sorted(self._used)), "facts": read}
+        return {"used": tuple(sorted(self._used)), "vain": tuple(self._vain.items()), "facts": read}
 
     @property
     def follows(self) -> bool:
@@ -77,6 +82,8 @@ class Uses(Listener):
     def step(self, index: int, optimizer: torch.optim.Optimizer) -> None:
         mine = parameters(optimizer)
         without = any(p.requires_grad for p in mine) and all(p.grad is None for p in mine)
+        self._vain[index] = self._vain[index] + 1 if without and index in self._lately else 0
+        self._lately = set()
         for parameter in mine:
             known = self._sources.setdefault(id(parameter), set())
             (known.add if without else known.discard)(index)
@@ -92,7 +99,8 @@ class Uses(Listener):
             owned = self._taps.owned
             self._used |= {at for at in self._zeros if reached & owned[at] and not sent & owned[at]}
         for root in call.roots if self._sources else ():
-            self._used |= self._owners(root)
+            self._lately |= self._owners(root)
+        self._used |= self._lately
 
     def _owners(self, one: Any) -> set[int]:
         made = self._made.of(one)

@@ -56,6 +56,8 @@ _RANGED = frozenset(
     f"{name}Backward0" for name in ("Softmax", "LogSoftmax", "Sigmoid", "LogSigmoid", "Softplus", "Exp", "Tanh")
 )
 """Functions whose results keep to a range, as probabilities and scales do."""
+_TURNS = frozenset(f"{name}Backward0" for name in ("T", "Transpose", "Permute", "Flip"))
+"""Views that give the same entries in another order: beside them as they are, as in `w + w.t()`, they are tied."""
 
 
 class Sites(Listener):
@@ -328,10 +330,14 @@ class Sites(Listener):
 
 
 def _keeps_to_a_range(node: graph.Node | None) -> bool:
-    """Whether a result comes from such a function, but for operations on its result alone."""
+    """Whether a result comes from such a function, or ties entries of one leaf, but for operations on it alone."""
     while node is not None and node.name() not in _RANGED:
         children = list(graph.children(node))
-        node = children[0] if len(children) == 1 else None
+        if len(children) > 1:
+            below = list(graph.walk_nodes(children))
+            ends = {id(leaf) for leaf in graph.leaves(below)}
+            return len(ends) == 1 and any(one.name() in _TURNS for one in below)
+        node = children[0] if children else None
     return node is not None
 
 

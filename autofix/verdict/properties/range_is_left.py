@@ -3,8 +3,8 @@
 ## What it finds
 
 The code gives an optimizer the result of a function that keeps to a range (`torch.softmax(logits, 0)`,
-`log_std.exp()`), and the edit makes a leaf of that result. This is not said of a start that is scaled, cast or
-reshaped, nor of features behind such a function.
+`log_std.exp()`) or ties its entries (`w + w.t()`, which is symmetric), and the edit makes a leaf of that result. This
+is not said of a start that is scaled, cast or reshaped, nor of features behind such a function.
 
 ## Why it matters
 
@@ -22,6 +22,8 @@ for _ in range(4):
     loss = ((weights * torch.randn(5, 3)).sum(1) - 1).square().mean()
     train: loss
 """
+TIED = MIXED.replace("logits = nn.Parameter(torch.randn(3))", "raw = torch.randn(3, 3, requires_grad=True)")
+TIED = TIED.replace("(5, 3)", "(3, 3)")
 
 
 class RangeIsLeft(OfTheCode):
@@ -32,8 +34,14 @@ class RangeIsLeft(OfTheCode):
     raises = (
         Example(MIXED.replace("MADE", "logits.softmax(0)"), "softmax(0)", "softmax(0).detach().requires_grad_()"),
         Example(MIXED.replace("MADE", "logits.exp()"), "exp()", "exp().detach().requires_grad_()"),
+        Example(
+            TIED.replace("MADE", "0.1 * (raw + raw.t()) * (1 - torch.eye(3))"),
+            "eye(3))\nopt",
+            "eye(3))\nweights = weights.detach().requires_grad_()\nopt",
+        ),
     )
     silent = (
+        Example(TIED.replace("MADE", "raw.t()"), "raw.t()", "raw.t().detach().requires_grad_()"),
         Example(MIXED.replace("MADE", "logits.mul(0.1)"), "mul(0.1)", "mul(0.1).detach().requires_grad_()"),
         Example(
             MIXED.replace("MADE", "nn.Linear(3, 3)(logits.tanh())"), "tanh())", "tanh()).detach().requires_grad_()"

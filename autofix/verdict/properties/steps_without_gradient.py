@@ -5,8 +5,8 @@
 An optimizer made at least three steps in the edited run, and none of them used a gradient, although a loss depends on
 the values of its parameters. Or all gradients were zero, and the loss is made of them by rounded numbers alone, or the
 optimizer would have been trained if no gradient flowed into earlier passes. Or its first steps used gradients, and at
-least three later ones none, up to the end, though they do in the code: what it owns is used in the first pass alone,
-and cut behind it.
+least three later ones none, up to the end: they do in the code, and what it owns is used in the first pass alone, and
+cut behind it; or the code itself goes backward before each of them from a loss that depends on what it owns.
 
 This is not said where the optimizer waits: no loss is computed from its network (idle, gated, or of another phase), all
 that it owns is frozen, a term has the weight 0 for now, or some later step did have a gradient.
@@ -101,6 +101,48 @@ CAST = ".round().to(torch.uint8).float()"
 HANDED_ON = ("    optimizer.step()\n", "    optimizer.step()\n    fast = fast.detach().requires_grad_()\n")
 NEW = "        new = policy(seen)"
 ANEW = "        old = policy(seen).log_softmax(-1)[:, 0]\n" + NEW
+FLAGS = """\
+G, D = nn.Linear(4, 6), nn.Linear(6, 1)
+opt_g, opt_d = torch.optim.Adam(G.parameters()), torch.optim.Adam(D.parameters())
+real = torch.randn(8, 6)
+for step in range(7):
+    z = torch.randn(8, 4)
+    loss_d, loss_g = D(G(z)).square().mean() - D(real).mean(), -D(G(z)).square().mean()
+    D.requires_grad_(True)
+    train[opt_d]: loss_d
+    D.requires_grad_(False)
+    train[opt_g]: loss_g
+"""
+AFTER = (
+    "    train[opt_d]: loss_d\n    D.requires_grad_(False)\n    train[opt_g]: loss_g\n",
+    """\
+    opt_d.zero_grad()
+    loss_d.backward()
+    D.requires_grad_(False)
+    opt_g.zero_grad()
+    loss_g.backward(inputs=list(G.parameters()))
+    opt_d.step()
+    opt_g.step()
+""",
+)
+WARM = """\
+G, D = nn.Linear(4, 6), nn.Sequential(nn.Linear(6, 6), nn.Tanh(), nn.Linear(6, 1))
+opt_g, opt_d = torch.optim.Adam(G.parameters()), torch.optim.Adam(D.parameters())
+real = torch.randn(8, 6)
+for step in range(7):
+    z = torch.randn(8, 4)
+    D.requires_grad_(True)
+    opt_d.zero_grad()
+    if step < 2:
+        (D(G(z).detach()).square().mean() - D(real).mean()).backward()
+    opt_d.step()
+    D.requires_grad_(False)
+    score = D(G(z)).exp()
+    score += 1
+    loss_g = score.log().mean() + (score.exp() - 1).square().mean()
+    score *= 2
+    train[opt_g]: loss_g
+"""
 IDLE = GAN.replace("score = D(fake.detach())", "score = D(torch.randn(8, 6))")
 
 
@@ -114,6 +156,7 @@ class StepsWithoutGradient(Property):
         Example(WITH_CRITIC, NEW, ANEW),
         Example(FAST, *HANDED_ON),
         Example(STORED, CAST, ".round()"),
+        Example(FLAGS, *AFTER),
     )
     silent = (
         Example(IDLE, "loss_g = F.mse_loss(score, one)", "loss_g = F.mse_loss(D(torch.randn(8, 6)), one)"),
@@ -128,7 +171,7 @@ class StepsWithoutGradient(Property):
         live = evidence.edited
         for index in range(len(live.counts)):
             count, gradients = _used(live, index)
-            if any(map(norm, gradients)):
+            if any(map(_sent, live.of(index))):
                 count, gradients = _in_vain(evidence.letter, live, index), []
                 starved = count >= LEAST
             else:
@@ -142,12 +185,18 @@ class StepsWithoutGradient(Property):
 
 
 def _in_vain(letter: wire.Trace, live: wire.Trace, index: int) -> int:
-    """How many of an optimizer's last steps use no gradient, each of which does in the code."""
-    pairs = [
-        (any(map(norm, theirs.gradients)), any(map(norm, mine.gradients)))
-        for theirs, mine in zip(letter.of(index), live.of(index), strict=False)
-    ]
-    return sum(1 for _ in takewhile(lambda pair: pair == (True, False), reversed(pairs)))
+    """How many of an optimizer's last steps use no gradient, each of which does in the code, or is meant to."""
+    theirs, mine = (list(map(_sent, run.of(index))) for run in (letter, live))
+    pairs = list(zip(theirs, mine, strict=False))
+    lost = sum(1 for _ in takewhile(lambda pair: pair == (True, False), reversed(pairs)))
+    idle = sum(1 for _ in takewhile(lambda sent: not sent, reversed(theirs)))
+    # The first of them is not followed yet.
+    meant = dict(letter.vain).get(index, 0) >= LEAST - 1 and not any(mine[len(theirs) - idle :])
+    return max(lost, idle if meant else 0)
+
+
+def _sent(step: wire.Step) -> bool:
+    return any(map(norm, step.gradients))
 
 
 def _used(run: wire.Trace, index: int) -> tuple[int, list[tuple[float, ...]]]:
