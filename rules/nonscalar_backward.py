@@ -1,8 +1,8 @@
 """Backward from more than one value, without saying how much each counts.
 
 ## What it does
-Reduces the loss where backward starts: `loss.mean().backward()`, `loss.sum().backward()`; for a given gradient of
-another shape, ones of the right one.
+Reduces the loss where backward starts: `loss.mean().backward()`, `loss.sum().backward()`. A given gradient of another
+shape gets the right one, as the `mone = torch.FloatTensor([-1])` of many Wasserstein GANs, or ones in its place.
 
 ## Why autograd fails
 Backward computes how one number changes. From several it needs a weight for each, and nothing in the code says which.
@@ -10,7 +10,7 @@ Backward computes how one number changes. From several it needs a weight for eac
 ## Fix safety
 Mean and sum are both possible, and their gradients differ by the number of values. It is safe where the optimizers move
 every parameter alike for both, as Adam does; elsewhere both are offered. Weights that were given in another form, as a
-column for a row, say themselves what each value counts.
+column for a row, or as a list of one number for a loss, say themselves what each value counts.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ WHY = {
     "mean": "Each value counts alike, and the size of the step does not depend on how many there are.",
     "sum": "Each value counts fully, as if backward had run from every one of them.",
 }
+WHY_FITTED = "The numbers that were given still say what each value counts, in the shape of the loss."
 _DEEPEST = 3
 _WEIGHTS = ("gradient", "grad_tensors", "grad_outputs")
 """What the parameters are called that take what each value counts."""
@@ -66,6 +67,23 @@ for _ in range(3):
 -    slope = torch.autograd.grad(score, x, grad_outputs=torch.ones(5, 1), create_graph=True)[0]
 +    slope = torch.autograd.grad(score, x, grad_outputs=torch.ones_like(score), create_graph=True)[0]
     train: slope.pow(2).sum()
+! a list of one number, as in code from before torch 0.4
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+mone = torch.FloatTensor([-1])
+for _ in range(3):
+    score = net(torch.randn(5, 2)).mean()
+    opt.zero_grad()
+-    score.backward(mone)
++    score.backward(mone.reshape_as(score))
+    opt.step()
+! the loss has no name
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+one = torch.FloatTensor([1])
+for _ in range(3):
+    opt.zero_grad()
+-    net(torch.randn(5, 2)).tanh().mean().backward(-one)
++    net(torch.randn(5, 2)).tanh().mean().backward((-one).squeeze())
+    opt.step()
 ! what is differentiated has no name
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(3):
@@ -91,13 +109,25 @@ torch.autograd.backward(losses)
                 raise Declined("the loss is not an expression of this call")
             derivative = isinstance(node.func, ast.Attribute) and node.func.attr == "grad"
             given = _weights(node)
+            yield from self._fitted(source, loss, given)
             yield from self._weighted(source, node, loss, given)
+            if given is not None and [*node.args, *node.keywords] == [given]:
+                return
             unweighted = _without(source, node, given) if given is not None else []
             for place, name in enumerate(("sum", "mean") if derivative or unweighted else ("mean", "sum")):
                 title = f"Reduce the loss by its {name}"
                 edits = [*append_call(source, loss, f".{name}()"), *unweighted]
                 yield self.propose(edits, WHY[name], title=title, later=2 * place)
             return
+
+    def _fitted(self, source: Source, loss: ast.expr, given: ast.expr | None) -> Iterator[Proposal]:
+        """What each value counts, in the shape of the loss; ones are written so more plainly."""
+        if given is None or (isinstance(given, ast.Call) and calls.name_of(given) == "ones"):
+            return
+        named = isinstance(loss, (ast.Name, ast.Attribute))
+        shaped = f".reshape_as({source.segment(loss)})" if named else ".squeeze()"
+        title = "Give the weights the shape of the loss"
+        yield self.propose(append_call(source, given, shaped), WHY_FITTED, title=title, tier=Tier.ANSWER)
 
     def _weighted(
         self, source: Source, node: ast.Call, loss: ast.expr, given: ast.expr | None
@@ -129,7 +159,7 @@ def _without(source: Source, call: ast.Call, weights: ast.expr) -> list[Step]:
     """What takes the weights out of a call."""
     if named := next((one.arg for one in call.keywords if one.value is weights), None):
         return remove_keyword(source, call, named)
-    return replace(source, weights, "" if [*call.args, *call.keywords] == [weights] else "None")
+    return replace(source, weights, "None")
 
 
 def _loss(call: ast.Call) -> ast.expr | None:

@@ -83,6 +83,39 @@ def objective(x):
 
 for _ in range(4):
     train: objective(torch.randn(5, 2))
+! both sides of a loss come of one function
+class Encoder(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.Linear(3, 4)
+
+-    @torch.no_grad()
+    def encode(self, rows):
+        return torch.nn.functional.normalize(self.layer(rows).tanh(), dim=-1)
+
+
+model = Encoder()
+opt = torch.optim.SGD(model.parameters(), lr=0.1)
+for _ in range(4):
+    asked, answered = model.encode(torch.randn(6, 3)), model.encode(torch.randn(6, 3))
+    scores = 5 * asked @ answered.t()
+    train: torch.nn.functional.cross_entropy(scores, torch.arange(6))
+! unsafe: one side may be a target for the other
+class Critic(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.Linear(3, 1)
+
+-    @torch.no_grad()
+    def value(self, rows):
+        return self.layer(rows).squeeze(1)
+
+
+critic = Critic()
+opt = torch.optim.SGD(critic.parameters(), lr=0.1)
+for _ in range(4):
+    now, then = critic.value(torch.randn(6, 3)), critic.value(torch.randn(6, 3))
+    train: torch.nn.functional.mse_loss(now, torch.rand(6) + 0.9 * then)
 ! a context of the project's own
 @contextlib.contextmanager
 def evaluating(net):

@@ -271,7 +271,7 @@ def _lost(origins: list[wire.Origin]) -> tuple[tuple[wire.Site, ...], ...]:
 def _site(origin: wire.Origin) -> wire.Site:
     """What a reference does where a graph was lost; of what only had to ask for a gradient, with its kind."""
     action = _ACTIONS.get(origin.kind, "")
-    return wire.Site(action, origin.stack[0], origin.kind if action == "require" else "")
+    return wire.Site(action, origin.stack[0], origin.kind if action == "require" else origin.node)
 
 
 def chosen(choices: Sequence[tuple[wire.Site, ...]], runs: Sequence[wire.Trace]) -> tuple[wire.Site, ...]:
@@ -315,12 +315,16 @@ def _alike(found: Mapping[tuple[wire.Site, ...], wire.Trace], whole: tuple[wire.
 
 
 def _each_is_needed(found: Mapping[tuple[wire.Site, ...], wire.Trace], whole: tuple[wire.Site, ...]) -> bool:
-    """Whether what optimizers own is all trained with all places alone, none of which may be meant to stay as it is."""
+    """Whether what optimizers own is all trained with all places alone, none of which may be meant to stay as it is.
+
+    So it is where they are calls of one function, which is decorated: that is one place.
+    """
     if len(whole) == 1 or any(site.action not in ("keep", "create", "grad") for site in whole):
         return False
     run, idle = found[whole], {*orphans(found[whole])}
     rest = [found.get(tuple(other for other in whole if other != site)) for site in whole]
     starved = all(one is not None and (one.outcome == "failed" or {*orphans(one)} - idle) for one in rest)
+    starved = starved or (len({site.node for site in whole}) == 1 and bool(whole[0].node))
     # Of two that are held against each other one may be a target, whoever owns what it is made of.
     return starved and not run.seen("holds-two") and not comparable(run) and not contradiction(UPDATE, run, run, idle)
 

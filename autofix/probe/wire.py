@@ -481,6 +481,7 @@ class Origin:
     one: `1 of 10`. `misshapen` is of one, too: which argument the gradient is for, and over which axes it has to be
     summed, if that is known: `1 over 0,2`.
     `inside`: a place in a function's own forward or backward, where torch itself has gradients off.
+    `no_grad`: `node` is where the function stands that it decorates, `file:line`, if a call of that is the place.
     `born`: a parameter that was frozen when it was made, and nobody has said that it should be.
     `real` and `imaginary`: a complex loss, without an imaginary part or with one; `squared`: a complex square in it.
     `begun`: a leaf that was written, where it was made or got its flag; no optimizer owns it.

@@ -56,7 +56,7 @@ CAUSES = {
     Cause.VIEW_MODIFIED: "a view was written in place where autograd cannot follow",
     Cause.NONLEAF_GRADIENT: "the gradient of a non-leaf tensor is not kept",
     Cause.NO_GRAPH: "backward starts at a tensor that has no graph",
-    Cause.NONSCALAR_BACKWARD: "backward starts at a tensor with more than one element",
+    Cause.NONSCALAR_BACKWARD: "backward starts at more than one element, or at weights of another shape",
     Cause.COMPLEX_LOSS: "backward starts at a complex number, of which there is no least",
     Cause.CONVERSION: "a tensor that requires a gradient was converted",
     Cause.INFERENCE_TENSOR: "a tensor of inference mode was to be saved in a graph, or to be written outside that mode",

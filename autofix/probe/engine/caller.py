@@ -18,6 +18,7 @@ from ..program.frames import outwards
 _OVERRIDES = torch.overrides.__file__
 _MODULE = torch.nn.Module._call_impl.__code__
 _MODES = torch.autograd.grad_mode.__file__
+_DECORATES = torch.utils._contextlib.__file__
 _LEAVES = ("__exit__", "__call__")
 _DEEP = 16
 """Frames between a mode of torch's and who is asked about its call."""
@@ -51,6 +52,17 @@ def mode() -> tuple[dict[str, Any], bool]:
     found = list(itertools.takewhile(lambda one: one.f_code.co_filename == _MODES, within))[-1:]
     # `no_grad` is entered and left by making another mode.
     return (vars(found[0].f_locals["self"]), found[0].f_code.co_name in _LEAVES) if found else ({}, False)
+
+
+def decorated() -> str:
+    """Where the function stands that a mode of torch's decorates, if that is why it is entered: `file:line`."""
+    near = itertools.islice(outwards(sys._getframe(1)), _DEEP)
+    within = itertools.dropwhile(lambda one: one.f_code.co_filename != _MODES, near)
+    enters = next((one for one in within if one.f_code.co_filename != _MODES), None)
+    if enters is None or enters.f_code.co_filename != _DECORATES:
+        return ""
+    code = getattr(enters.f_locals.get("func"), "__code__", None)
+    return f"{code.co_filename}:{code.co_firstlineno}" if code is not None else ""
 
 
 def discards(func: Any) -> bool:

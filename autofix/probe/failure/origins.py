@@ -63,6 +63,8 @@ class Origins(TorchFunctionMode, Listener):
         """By the leaf and the place of a write, the leaves behind what was written."""
         self._off: tuple[Raw, ...] = ()
         """Where gradients were switched off, the outermost place first."""
+        self._decorated: dict[Raw, str] = {}
+        """Of such a place that calls a decorated function, that function."""
         self._inference: Any = None
         self._deaf: Callable[[], None] = lambda: None
 
@@ -113,7 +115,9 @@ class Origins(TorchFunctionMode, Listener):
         entered = _BEFORE in mode  # `set_grad_enabled` switches when it is made, and once more when it is entered
         before = mode.setdefault(_BEFORE, self._off)
         if on or not (entered and self._off):
-            self._off = () if on else tuple(dict.fromkeys((*before, self._frames.here())))
+            here = self._frames.here()
+            self._off = () if on else tuple(dict.fromkeys((*before, here)))
+            self._decorated[here] = caller.decorated()
 
     def _note(self, name: str, args: Any, kwargs: Any, result: Any) -> None:
         last, derivative = short_name(name), name == DERIVATIVE
@@ -284,13 +288,11 @@ class Origins(TorchFunctionMode, Listener):
 
     def _told(self, records: Iterable[Record]) -> tuple[wire.Origin, ...]:
         again = ((one, self._flags.again(one.raw, one.used)) for one in records)
-        resolve = self._frames.resolve
-        return tuple(
-            dict.fromkeys(
-                wire.Origin(one.kind, resolve(one.raw), used=resolve(one.used if on else ()), again=resolve(on))
-                for one, on in again
-            )
-        )
+        return tuple(dict.fromkeys(self._origin(one, on) for one, on in again))
+
+    def _origin(self, one: Record, again: Raw) -> wire.Origin:
+        resolve, node = self._frames.resolve, self._decorated.get(one.raw, "") if one.kind == "no_grad" else ""
+        return wire.Origin(one.kind, resolve(one.raw), "", node, resolve(one.used if again else ()), resolve(again))
 
     def gap(self, stack: wire.Stack) -> tuple[wire.Origin, ...]:
         """The latest derivative at a place that gave None, and why it did."""

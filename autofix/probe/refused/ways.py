@@ -99,7 +99,8 @@ def as_float(func: Any, args: Any, kwargs: Any, target: torch.Tensor | None) -> 
 def with_fitting_weights(func: Any, args: Any, kwargs: Any) -> Callable[[], Any] | None:
     """A call whose weights have the shape of what they weigh; None where they have it, or where more than form differs.
 
-    Ones in a column, for scores in a row, count each of them as the ones say.
+    Ones in a column, for scores in a row, count each of them as the ones say; so does a single number in a list, for a
+    single loss. For several it says nothing.
     """
     place, name = _WEIGHTS.get(name_of(func), (0, ""))
     weights = args[place] if len(args) > place > 0 else kwargs.get(name)
@@ -109,7 +110,7 @@ def with_fitting_weights(func: Any, args: Any, kwargs: Any) -> Callable[[], Any]
     if not isinstance(weights, torch.Tensor) or not isinstance(outputs, torch.Tensor) or weights.shape == outputs.shape:
         return None
     with torch._C.DisableTorchFunction():
-        if weights.numel() == 1 or weights.squeeze().shape != outputs.squeeze().shape:
+        if weights.numel() == 1 < outputs.numel() or weights.squeeze().shape != outputs.squeeze().shape:
             return None
         fitting = weights.reshape(outputs.shape)
     if len(args) > place:
