@@ -234,8 +234,8 @@ def _between(written: Stack, failed: Stack, sources: Sources) -> Iterator[tuple[
     for frame, source, node in sources.nodes(failed):
         step, statement = steps.get((frame.file, frame.function)), source.statement(node)
         if step is not None and step is not statement:
-            block = blocks.block_of(source, statement)
-            if step in block[: block.index(statement)]:
+            behind = blocks.block_of(source, step)
+            if set(blocks.holders(source, statement)) & {*behind[behind.index(step) + 1 :]}:
                 yield source, statement
             return
 

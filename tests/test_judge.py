@@ -1043,3 +1043,24 @@ def test_a_dropout_that_an_edit_moves_before_a_relu_drops_the_same_places(script
     ):
         verdict = train.verdict((AFTER_RELU, wrong))
         assert (verdict.applicability, verdict.effect) == (Applicability.UNSAFE, Effect.CHANGED), wrong
+
+
+LEAVES = """\
+import os
+import torch
+
+w = torch.ones(3, requires_grad=True)
+optimizer = torch.optim.SGD([w], lr=0.1)
+scale = w.exp()
+for _ in range(3):
+    loss = (scale - 1).square().sum()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+os._exit(0)
+"""
+
+
+def test_a_script_that_ends_its_own_process_is_judged_to_there(script: Scripts) -> None:
+    verdict = script(LEAVES).verdict(("scale = w.exp()\n", ""), ("(scale - 1)", "(w.exp() - 1)"))
+    assert (verdict.effect, verdict.applicability) == (Effect.REFRESHED, Applicability.SAFE)

@@ -28,7 +28,7 @@ loss.backward()
 """
 # The script looks up its own request, so that its forged answer bears the right number, and ends before the true one.
 FORGER = """\
-import json, os, sys
+import json, os, posix, sys
 
 VICTIM, NASTY = {victim!r}, {nasty!r}
 frame = sys._getframe()
@@ -57,7 +57,7 @@ for descriptor in range(3, 64):
         os.write(descriptor, message)
     except OSError:
         continue
-os._exit(0)
+posix._exit(0)
 """
 NASTY = "\x1b]0;owned\x07\x1b[31m[red]x[/red]<script>alert(1)</script>\r\n::error::owned\x9b1m"
 
@@ -137,13 +137,13 @@ def test_a_message_that_is_none_is_a_crash_of_the_script(
 ) -> None:
     script = tmp_path / "script.py"
     lines = (
-        "import os",
+        "import os, posix",
         f"message = {message}",
         "for descriptor in range(3, 64):",
         "    try:",
         "        while message: message = message[os.write(descriptor, message):]",
         "    except OSError: pass",
-        "os._exit(0)",
+        "posix._exit(0)",
     )
     script.write_text("\n".join(lines))
     target = Target(script, cwd=tmp_path, root=tmp_path, python=Path(sys.executable), time_limit=20.0)

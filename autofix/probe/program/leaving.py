@@ -1,4 +1,4 @@
-"""What a program failed of that ends its own process: it is told as if it had raised what it handles just then."""
+"""How a program ends that ends its own process: by what it raised and handles just then, or as by `sys.exit`."""
 
 from __future__ import annotations
 
@@ -14,17 +14,16 @@ leave = os._exit
 
 
 def watch(frames: Frames, ended: Callable[[BaseException], NoReturn]) -> None:
-    """Have `ended` hear of the exception that a line of the user's handles while it calls `os._exit`.
+    """Have `ended` hear of what a line of the user's ends the process with by `os._exit`.
 
-    A handler that logs an exception and leaves with a status failed of that exception. Whoever leaves otherwise does
-    so, as do processes that the program forks, and packages.
+    A handler that logs an exception and leaves with a status failed of that exception; who leaves otherwise ends as by
+    `sys.exit`. Processes that the program forks just leave, and so do packages.
     """
     forked: list[bool] = []
 
     def left(status: Any) -> None:
-        error = sys.exception()
-        if status and error is not None and not forked and frames.owned(_caller()):
-            ended(error)
+        if not forked and frames.owned(_caller()):
+            ended((sys.exception() if status else None) or SystemExit(status))
         leave(status)
 
     os.register_at_fork(after_in_child=lambda: forked.append(True))
