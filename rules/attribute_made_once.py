@@ -4,8 +4,8 @@
 Makes the attribute a property, which computes the value where it is read, by the same expression. Where one method of
 the class alone reads it, or where a property would not be the same, the statement is repeated before it is read. The
 object keeps what else it needs for that, such as an argument of the constructor. What `functools` keeps
-(`cached_property`, `lru_cache`), or code that looks first whether a dict or an attribute has it already, is computed in
-each call.
+(`cached_property`, `lru_cache`), or code that looks first whether a dict, an attribute or an object has it already, is
+computed in each call.
 
 ## Why autograd fails
 The first backward frees the graph of the attribute; the next pass finds it empty. Kept with `retain_graph=True` it
@@ -205,6 +205,65 @@ def rotated(power):
 
 for _ in range(4):
     train: (head(torch.randn(5, 2) @ rotated(3)) - 1).pow(2).mean()
+! an object of the user's keeps it, and tells whether it does
+class Tables:
+    def __init__(self):
+        self.kept = {}
+
+    def has(self, key):
+        return key is not None and key in self.kept
+
+    def put(self, key, table):
+        self.kept[key] = table
+
+
+class Graph(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.nodes, self.tables = torch.nn.Parameter(torch.rand(4, 2)), Tables()
+
+    def forward(self, key=None):
+-        if self.tables.has(key):
+-            return self.tables.kept[key]
+        table = (self.nodes @ self.nodes.t()).softmax(1)
+        self.tables.put(key, table)
+        return table
+
+
+graph, head = Graph(), torch.nn.Linear(4, 1)
+opt = torch.optim.SGD([*graph.parameters(), *head.parameters()], lr=0.1)
+for _ in range(4):
+    train: head(torch.randn(5, 4) @ graph("whole")).pow(2).mean()
+! such an object is given what it keeps by others, too
+class Tables:
+    def __init__(self):
+        self.kept = {}
+
+    def has(self, key):
+        return key in self.kept
+
+    def put(self, key, table):
+        self.kept[key] = table
+
+    def blend(self, key, table):
+        self.kept[key] = 0.5 * self.kept[key] + 0.5 * table
+
+
+w, tables, head = torch.nn.Parameter(torch.eye(2)), Tables(), torch.nn.Linear(2, 1)
+opt = torch.optim.SGD([w, *head.parameters()], lr=0.1)
+
+
+def table(key):
+    if tables.has(key):
+        return tables.kept[key]
+    found = torch.matrix_exp(w - w.t())
+    tables.put(key, found)
+    return found
+
+
+for _ in range(4):
+    train: head(torch.randn(5, 2) @ table("whole")).pow(2).mean()
+    tables.blend("whole", w.t())
 ! an average begins in the same way
 class Net(torch.nn.Module):
     def __init__(self):

@@ -41,7 +41,8 @@ class _Lookup:
         for one in looked:
             steps += delete(source, one)
         for store, path, value in _stores(self.function, made):
-            if isinstance(value, ast.Name) and path in self.paths and not self._read(path, store, gone, sources):
+            alone = isinstance(value, ast.Name) and value is store.value
+            if alone and path in self.paths and not self._read(path, store, gone, sources):
                 holder = source.parent(store)
                 empty = isinstance(holder, ast.If) and holder.body == [store] and not holder.orelse
                 steps += delete(source, holder if empty and isinstance(holder, ast.If) else store)
@@ -79,7 +80,7 @@ def not_kept(diagnosis: Diagnosis, sources: Sources) -> Iterator[tuple[list[Step
             if function is not None and function not in seen:
                 yield from _undecorated(source, function)
                 seen.add(function)
-            if (found := next(_lookups(source, function, node), None)) is not None:
+            if (found := next(_lookups(sources, source, function, node), None)) is not None:
                 if found.at not in seen:
                     seen.add(found.at)
                     decorator = source.function(function) if function is not None else None
@@ -100,11 +101,11 @@ def _undecorated(source: Source, function: Function, own: Function | None = None
             yield undecorate(source, one), function.name
 
 
-def _lookups(source: Source, function: Function | None, node: ast.AST) -> Iterator[_Lookup]:
+def _lookups(sources: Sources, source: Source, function: Function | None, node: ast.AST) -> Iterator[_Lookup]:
     """The lookups that lead to a node of a function where nothing was kept, innermost first."""
     for at, making in _ways(source, node):
         stored = [source.statement(at)] if isinstance(at, ast.IfExp) else making
-        if kept := _kept(source, function, at, stored):
+        if kept := _kept(sources, source, function, at, stored):
             yield _Lookup(source, function, at, making, kept)
 
 
@@ -125,24 +126,48 @@ def _ways(source: Source, node: ast.AST) -> Iterator[tuple[_At, Sequence[ast.stm
         inside = one
 
 
-def _kept(source: Source, function: Function | None, at: _At, making: Sequence[ast.stmt]) -> frozenset[str]:
+def _kept(
+    sources: Sources, source: Source, function: Function | None, at: _At, making: Sequence[ast.stmt]
+) -> frozenset[str]:
     """What some statements give a value for later calls, and a condition looks at; nothing where others do, too."""
-    stored = {path for _, path, _ in _stores(function, making)}
+    stored = {path: (source, path, making) for _, path, _ in _stores(function, making)}
     tests = at.body if isinstance(at, ast.Try) else [at.test]
     looked = set(names.read_by(tests))
     looked |= {f"{owner}.{name}" for owner, name in _asked(tests)}
+    for call, _, called in _called(sources, source, tests):
+        looked |= {_outside(path, call, called) for path in names.reads(called)}
     for one in blocks.above(source, source.statement(at)):
         if names.meets(names.binds(one), looked):
             looked |= names.reads(one)
+    looked.discard("")
+    for call, other, called in _called(sources, source, making):
+        for _, path, _ in _stores(called, called.body):
+            if names.meets([outside := _outside(path, call, called)], looked):
+                stored[outside] = (other, path, called.body)
     if not names.meets(stored, looked):
         return frozenset()
-    inside = {part for one in making for part in ast.walk(one)}
-    for path in stored:
-        given = ((one, value) for one in names.assignments(source, path) for value in names.given_to(one, path))
-        values = [value for one, value in (*given, *names.fills(source, path)) if one not in inside]
+    for file, path, statements in stored.values():
+        inside = {part for statement in statements for part in ast.walk(statement)}
+        given = ((node, value) for node in names.assignments(file, path) for value in names.given_to(node, path))
+        values = [value for node, value in (*given, *names.fills(file, path)) if node not in inside]
         if not all(map(_is_start, values)):
             return frozenset()
     return frozenset(stored)
+
+
+def _called(sources: Sources, source: Source, nodes: Sequence[ast.AST]) -> Iterator[tuple[ast.Call, Source, Function]]:
+    """The calls in some nodes that mean a function of the user's, each with that function and its file."""
+    for call in calls.within(*nodes):
+        if (found := sources.called(source, call)) is not None:
+            yield call, *found
+
+
+def _outside(path: str, call: ast.Call, called: Function) -> str:
+    """What a path within a called function is for its caller; "" where it is the function's own alone."""
+    head, dot, rest = path.partition(".")
+    if head not in names.locals_of(called):
+        return path
+    return f"{owner}{dot}{rest}" if (owner := calls.path_of(calls.handed(call, called, head))) else ""
 
 
 def _asked(tests: Sequence[ast.AST]) -> Iterator[tuple[str, str]]:
@@ -164,10 +189,10 @@ def _stores(function: Function | None, statements: Sequence[ast.stmt]) -> Iterat
     own = names.locals_of(function) - set(calls.parameters(function)) if function is not None else set()
     for node in (part for one in statements for part in ast.walk(one)):
         if isinstance(node, ast.Assign):
-            for target in node.targets:
+            for target, value in names.paired(node):
                 path = calls.path_of(target.value if isinstance(target, ast.Subscript) else target)
                 if path and path.partition(".")[0] not in own:
-                    yield node, path, node.value
+                    yield node, path, value
 
 
 def _arm(choice: ast.IfExp) -> ast.expr:
