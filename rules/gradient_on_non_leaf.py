@@ -100,6 +100,16 @@ for epoch in range(3):
         weight = net.loss(x).item()
         net.w = saved
         train: (weight * net.loss(x))
+! unsafe: the flag is set on a copy, and the code does not say whether the weight itself is to learn
+net = torch.nn.Sequential(torch.nn.Linear(2, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(3):
+    fast = {name: weight.clone() for name, weight in net.named_parameters()}
+    for name, weight in fast.items():
+        if name.startswith("0"):
+-            weight.requires_grad_(False)
++            fast[name] = weight = weight.detach()
+    train: torch.func.functional_call(net, fast, torch.randn(5, 2)).pow(2).mean()
 ! a helper makes it for others, too
 net = torch.nn.Linear(3, 1)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
@@ -219,7 +229,7 @@ print([t.requires_grad_(False) for t in (w * 2, w * 3)])
                 raise Declined("the flag is not set by a statement of its own")
             name = ast.unparse(found[0])
             off = isinstance(found[1], ast.Constant) and found[1].value is False
-            detach = f"{name} = {name}.detach()"
+            detach = f"{_held(source, statement, name)}{name} = {name}.detach()"
             if off:
                 yield self.propose(replace_statement(source, statement, [detach]), WHY_DETACH, title=DETACH)
             for assigned in names.assignments(source, name):
@@ -229,6 +239,18 @@ print([t.requires_grad_(False) for t in (w * 2, w * 3)])
                         edits += delete(source, statement)  # a detached tensor has the flag off already
                     yield self.propose(edits, WHY_DETACH, title=DETACH, tier=Tier.ANSWER, later=1)
             yield self.propose(insert_before(source, statement, [detach]), WHY_DETACH, title=DETACH, later=2)
+
+
+def _held(source: Source, statement: ast.stmt, name: str) -> str:
+    """The item of a dict over which a loop passes by this name, as a further target: it is to hold the new tensor."""
+    for loop in blocks.loops(source, statement):
+        match loop:
+            case ast.For(
+                target=ast.Tuple(elts=[ast.Name() as key, ast.Name(id=each)]),
+                iter=ast.Call(func=ast.Attribute(value=held, attr="items"), args=[]),
+            ) if each == name and calls.path_of(held):
+                return f"{calls.path_of(held)}[{key.id}] = "
+    return ""
 
 
 def _makes(node: ast.expr) -> bool:
