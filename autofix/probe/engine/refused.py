@@ -131,19 +131,18 @@ _SAYINGS = frozenset((bool, int, float, str, type(None), torch.Size, torch.dtype
 
 def only_says(func: Any, result: Any) -> bool:
     """Whether a call only told something of what it was given: it gave no tensor, and its name says no write."""
-    return type(result) in _SAYINGS and not (is_write(func) or _sets(func))
+    return type(result) in _SAYINGS and not (is_write(func) or is_setting(func))
 
 
-@functools.lru_cache(maxsize=1024)
-def _sets(func: Any) -> bool:
+def is_setting(func: Any) -> bool:
+    """Whether a call sets an attribute of a tensor."""
     return getattr(func, "__name__", "") == "__set__"
 
 
 @functools.lru_cache(maxsize=1024)
 def may_write(func: Any) -> bool:
     """Whether a torch function may write to an argument: its name says so, or it is no function of C's."""
-    name = getattr(func, "__name__", "")
-    return not isinstance(func, _OF_C) or name == "__set__" or _named_as_write(name)
+    return not isinstance(func, _OF_C) or is_setting(func) or is_write(func)
 
 
 def _named_as_write(name: str) -> bool:

@@ -14,7 +14,7 @@ from torch.overrides import TorchFunctionMode
 from .. import wire
 from ..engine import born, caller, functions, graph
 from ..engine.cuts import Cuts
-from ..engine.refused import DERIVATIVE, GRADIENT, name_of, numbers, short_name, tensors
+from ..engine.refused import DERIVATIVE, GRADIENT, can_have_gradient, name_of, numbers, short_name, tensors
 from ..engine.remembered import Remembered
 from ..engine.sketch import is_zero
 from ..engine.taps import Call, Listener
@@ -141,7 +141,7 @@ class Origins(TorchFunctionMode, Listener):
         known, new = self._records(cut), self._new("derivative" if derivative else last, given, out, len(results))
         self.gaps.cut(new, given, known)
         records = known + new
-        if records and not any(map(_is_continuous, out)) and any(map(_is_continuous, given)):
+        if records and not any(map(can_have_gradient, out)) and any(map(can_have_gradient, given)):
             records = [Record(DISCRETE, self._frames.here())]  # no graph before it would lead through it
         if not records and not given:
             records = self._returned(args)
@@ -225,7 +225,7 @@ class Origins(TorchFunctionMode, Listener):
             return [Record(INSIDE, inside)] if inside else [Record("no_grad", raw) for raw in self._off]
         if name in ("detach", "data", "derivative"):
             kind = name
-        elif not any(map(_is_continuous, out)):
+        elif not any(map(can_have_gradient, out)):
             kind = DISCRETE
         else:
             kind = "rebuilt" if name in ("tensor", "as_tensor", "new_tensor") else "undifferentiable"
@@ -334,7 +334,3 @@ def _places_first(records: Iterable[Record]) -> tuple[Record, ...]:
     for one in records:
         first.setdefault((one.kind, one.raw), one)
     return tuple(dict.fromkeys((*first.values(), *records)))[:_MOST]
-
-
-def _is_continuous(tensor: torch.Tensor) -> bool:
-    return tensor.is_floating_point() or tensor.is_complex()

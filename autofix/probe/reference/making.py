@@ -10,6 +10,7 @@ import torch
 from torch.nn.parameter import is_lazy
 from torch.overrides import TorchFunctionMode, _get_current_function_mode
 
+from ..engine.refused import is_setting
 from ..engine.remembered import Remembered
 
 _WAYS = ("registered", "made", "met")
@@ -74,8 +75,3 @@ def leave(mode: Making) -> bool:
     if innermost:
         mode.__exit__(None, None, None)
     return innermost
-
-
-def is_setting(func: Any) -> bool:
-    """Whether a call sets an attribute of a tensor."""
-    return getattr(func, "__name__", "") == "__set__"

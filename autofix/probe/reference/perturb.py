@@ -15,12 +15,12 @@ from torch.nn.parameter import is_lazy
 from ..engine.aliased import data
 from ..engine.operators import Dispatch, Known, entries, storage_key, written_arguments
 from ..engine.quiet import quiet
-from ..engine.refused import may_write, tensors
+from ..engine.refused import is_setting, may_write, tensors
 from ..engine.remembered import Remembered
 from ..engine.taps import Call, Listener, parameters
 from ..engine.transforms import outside
 from ..wire import Fact
-from .making import Making, Order, is_setting, leave
+from .making import Making, Order, leave
 
 SCALE = 0.02
 """Perturbation, relative to a parameter's mean magnitude (absolute where that is zero)."""
