@@ -1251,3 +1251,33 @@ TAKES = "    slope, = torch.autograd.grad(F.cross_entropy(net(x), y), x)\n"
 )
 def test_what_is_frozen_for_an_attack_has_no_part_in_it(script: Scripts, new: str, safe: bool) -> None:
     assert (script(ATTACK).verify((TAKES, new)).outcome is Outcome.SAFE) is safe
+
+
+BY_HAND = """\
+import torch
+
+torch.manual_seed(0)
+x, y = torch.randn(16, 3), torch.randn(16)
+params = {"w": torch.randn(3, requires_grad=True), "b": torch.zeros(1, requires_grad=True)}
+for _ in range(6):
+    loss = ((x @ params["w"]).tanh() + params["b"] - y).square().mean()
+    loss.backward()
+    for name in params:
+        params[name] -= 0.1 * params[name].grad
+        params[name].grad.zero_()
+"""
+IN_PLACE = BY_HAND[BY_HAND.index("    for name") :]
+MADE_ANEW = "    params = {name: (p - 0.1 * p.grad).detach().requires_grad_() for name, p in params.items()}\n"
+ONLY_COPIED = MADE_ANEW.replace("p - 0.1 * p.grad", "p.clone()")
+
+
+@pytest.mark.parametrize(
+    ("new", "outcome"),
+    [
+        (MADE_ANEW, Outcome.SAFE),
+        (MADE_ANEW.replace("p - ", "p + "), Outcome.UNSAFE),
+        (ONLY_COPIED, Outcome.UNSAFE),
+    ],
+)
+def test_weights_that_each_pass_makes_anew_are_the_ones_stepped(script: Scripts, new: str, outcome: Outcome) -> None:
+    assert script(BY_HAND).verify((IN_PLACE, new)).outcome is outcome

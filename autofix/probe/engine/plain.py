@@ -72,10 +72,16 @@ class Plainly(Functions):
     Where there are other modes of ops, transforms, or tensors of a class of its own, all is left as it is.
     """
 
-    def __init__(self, concerns: Callable[[list[torch.Tensor]], bool], watch: Callable[[Any, Any], None]) -> None:
-        """`concerns`: whether some tensors are any that the mode looks for; `watch`: who hears of an operator then."""
+    def __init__(
+        self, concerns: Callable[[list[torch.Tensor]], bool], watch: Callable[[Any, Any], None],
+        follows: Callable[[], bool] = lambda: False,
+    ) -> None:  # fmt: skip
+        """`concerns`: whether some tensors are any that the mode looks for; `watch`: who hears of an operator then.
+
+        `follows`: whether the mode needs what is made of them, too.
+        """
         super().__init__()
-        self._concerns, self._watch = concerns, watch
+        self._concerns, self._watch, self._follows = concerns, watch, follows
         self._hooked = False
         """Whether somebody may run code of Python's within a backward."""
         push = torch._C._autograd._push_saved_tensors_default_hooks
@@ -107,7 +113,7 @@ class Plainly(Functions):
         if not all(type(one) in _KINDS for one in taken):
             return False
         if called.operator is not None and self._concerns(taken):
-            if not called.alone:
+            if not called.alone or self._follows():
                 return False
             self._watch(called.operator, given)
         return True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
@@ -141,6 +141,12 @@ class Courses(Listener):
             course = self._courses[id(tensor)]
             course.left, course.now, course.apart, course.kept = _mark(tensor), sketch, False, True
 
+    def succeed(self, other: torch.Tensor, leaf: torch.Tensor) -> None:
+        """A leaf is another one, stepped by hand: it goes on with what was seen of that one."""
+        if (course := self._course(other)) is not None:
+            seen = {name: [*getattr(course, name)] for name in ("values", "after", "back")}
+            self._courses[id(leaf)] = replace(course, tensor=weakref.ref(leaf), **seen)  # type: ignore[arg-type]
+
     def look(self, tensors: Iterable[torch.Tensor | None], *, kept: bool = False) -> None:
         """Note the values of those that something else than a step has written since the last look."""
         fresh, written = [], []
@@ -190,7 +196,8 @@ class Courses(Listener):
             for place, parameter in enumerate(parameters(optimizer))
         }
         found: dict[str, wire.Held] = {}
-        for key, course in sorted(self._courses.items(), key=lambda pair: not pair[1].kept):
+        # Of leaves that succeed each other, the last has seen most.
+        for key, course in sorted(self._courses.items(), key=lambda pair: (not pair[1].kept, -len(pair[1].values))):
             tensor = course.tensor()
             told = tensor is not None and (course.kept or course.outlived)
             name = self._names.name(tensor, "") if tensor is not None and told else ""

@@ -53,7 +53,8 @@ class Freeze(Perturb):
     A step made by hand is a write to a leaf that a backward has reached, and, if there are optimizers, that one owns or
     whose gradient was asked for before an earlier step: an input that a pass makes and writes is no parameter. It is
     undone where the leaf is next used, when its value has been looked at; the first of them, between a forward
-    and the first backward, then too. Without optimizers, a round ends when all of them were written once more.
+    and the first backward, then too. Without optimizers, a round ends when all of them were written once more, and a
+    leaf made of another, of its shape, is that one stepped: `w = (w - rate * w.grad).detach().requires_grad_()`.
     """
 
     def __init__(
@@ -64,7 +65,7 @@ class Freeze(Perturb):
         self._making: Making | None = None
         self._plainly: contextlib.AbstractContextManager[Any] = contextlib.nullcontext()
         if not (asked.sites or asked.follow or asked.reading == "operation"):  # what does otherwise than it is called
-            plainly = self._plainly = Plainly(self._looks_for, self.watch)
+            plainly = self._plainly = Plainly(self._looks_for, self.watch, self._follows)
             taps.within = plainly.backward
         self._late = asked.late
         """The round from which on they move where a forward next uses them: what comes after a step sees none of it."""
@@ -87,6 +88,10 @@ class Freeze(Perturb):
         self._starts: dict[int, torch.Tensor] = {}
         """What each leaf held where it was first used, until a backward reaches it."""
         self._reached: dict[int | None, torch.Tensor] = {}
+        self._followed: dict[int | None, tuple[torch.Tensor, torch.Tensor]] = {}
+        """Without optimizers: what was made of leaves since the latest backward, each result with the leaf."""
+        self._firsts: dict[int, int] = {}
+        """Of each leaf that is another one stepped: which was the first of them."""
         self._written: set[int] = set()
         self._spared: Counter[int] | None = Counter() if asked.spares else None
         """How many steps of each optimizer used no gradient, or zeros."""
@@ -128,16 +133,47 @@ class Freeze(Perturb):
             return
         if self._rests and self._starting and torch.is_grad_enabled():
             self._rest(self._by_storage().get(storage_key(one)) for one in tensors(args) if one.requires_grad)
+        for leaf in filter(self._is_early, tensors(args)) if self._followed else ():
+            self._succeed(leaf)
         if self._reached and (found := self._used_of(self._reached, args)):
             if self._due and torch.is_grad_enabled():
                 self._move_due()
             self._courses.look(found)
 
+    def follow(self, args: Any, result: Any) -> None:
+        """Hear what an op made: of a leaf, what has its shape may be this leaf, stepped."""
+        if not self._follows() or not isinstance(result, torch.Tensor):
+            return
+        for tensor in tensors(args):
+            key = storage_key(tensor)
+            leaf = self._reached[key] if key in self._reached else self._followed.get(key, (None, None))[1]
+            if leaf is None or leaf.grad is None or leaf.shape != result.shape:
+                continue  # without a gradient of its own it is data, of which a call gives the derivative
+            if key != storage_key(result):
+                self._followed[storage_key(result)] = result, leaf
+                return
+
+    def _follows(self) -> bool:
+        return bool(self._reached) and not self._taps.optimizers
+
+    def _succeed(self, leaf: torch.Tensor) -> None:
+        """Take a leaf for the one that it was made of, stepped."""
+        _, other = self._followed.get(storage_key(leaf), (None, None))
+        if other is None or leaf.shape != other.shape or id(leaf) in self._trained:
+            return
+        for known in self._tables()[:2]:
+            if id(other) in known:
+                known[id(leaf)] = known[id(other)]
+        self._firsts[id(leaf)] = self._firsts.get(id(other), id(other))
+        self._trained[id(leaf)] = leaf, self._trained[id(other)][1].clone()
+        self._reached[storage_key(leaf)] = leaf
+        self._courses.succeed(other, leaf)
+
     def _looks_for(self, given: list[torch.Tensor]) -> bool:
         storages = self._by_storage() if self._starting else {}
         keys = map(storage_key, given)
         early = self._early and any(map(self._is_early, given))
-        return early or any(key in storages or key in self._reached for key in keys)
+        return early or any(key in storages or key in self._reached or key in self._followed for key in keys)
 
     def saved(self, tensor: torch.Tensor) -> None:
         super().saved(tensor)
@@ -153,6 +189,7 @@ class Freeze(Perturb):
             for leaf in call.inputs:
                 self._asked.setdefault(id(leaf), sum(self._taps.counts))
         written = []
+        self._followed.clear()
         with quiet():
             inputs = (t for t in call.inputs if isinstance(t, torch.Tensor) and graph.is_leaf(t))
             for leaf in (*self._leaves(), *inputs):
@@ -189,7 +226,7 @@ class Freeze(Perturb):
 
     def _count_by_hand(self, mine: list[torch.Tensor]) -> None:
         """Without optimizers: which leaves are written in each round shows where one of them is written again."""
-        keys = set(map(id, mine))
+        keys = {self._firsts.get(id(leaf), id(leaf)) for leaf in mine}
         if keys & self._written and not self._rounds:
             self._rounds, self._written = set(self._written), set()
         self._written |= keys
@@ -334,6 +371,8 @@ class KeyedRandom(Dispatch):
             if not (kwargs or {}).get("generator"):
                 torch.default_generator.manual_seed(seed)
         result = func(*args, **kwargs) if kwargs else func(*args)
+        if self._freeze is not None:
+            self._freeze.follow(args, result)
         if func in _TAKES and isinstance(result, (bool, int, float)) and self._is_plain(args[0]) and not _is_ours():
             self._take(result)
         return result
