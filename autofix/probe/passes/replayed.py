@@ -41,7 +41,7 @@ class Replayed:
         behind = list(graph.walk_nodes(outputs))
         read = self._reading(behind)
         origins = {age for ages in read.values() for age in ages if age >= began}
-        above = graph.leading(walked, outputs) | set(behind)
+        above = graph.leading(walked, outputs) | {*behind, *old}  # a state read its data in its own pass
         beside = [node for node in walked if node not in above]
         anew = [node for node, ages in self._reading(beside).items() if not origins.isdisjoint(ages)]
         applied = _applied(graph.leading(beside, anew) | set(anew))

@@ -100,6 +100,14 @@ for step in range(8):
 """
 COMPARED = JOINED.replace("other(trunk(memory", "policy(trunk(memory")
 UNREAD = JOINED.replace("other(trunk(memory.states[i]))", "other(trunk(torch.randn(len(i), 3)))")
+LSTM = """\
+cell, head = nn.LSTMCell(3, 4), nn.Linear(4, 1)
+optimizer = torch.optim.SGD([*cell.parameters(), *head.parameters()], lr=0.1)
+h, c = torch.zeros(2, 5, 4)
+for _ in range(8):
+    h, c = cell(torch.randn(5, 3), (h, c))
+    train: (head(h) - 1).square().mean()
+"""
 AIMS = """\
 net, last = nn.Linear(3, 2), nn.Linear(2, 1)
 optimizer = torch.optim.SGD([*net.parameters(), *last.parameters()], lr=0.1)
@@ -139,6 +147,7 @@ class StoredOutputIsCut(Property):
         Example(AVERAGE, *_cut("mean = mean.detach()")),
         Example(COMPARED, *CUT),
         Example(UNREAD, *CUT),
+        Example(LSTM, *_cut("h, c = h.detach(), c.detach()")),
         Example(AIMS, *_cut("memory = [(s, aim.detach()) for s, aim in memory]")),
     )
 
