@@ -143,7 +143,7 @@ class _Row:
     def take(self, asked: torch.Tensor, parts: torch.Tensor) -> list[int]:
         """Hear what those that were asked got in a pass, NaN where no part; returns those that got all of it."""
         heard, size = asked & ~parts.isnan(), len(asked)
-        some = heard & (parts != 0)  # nothing is sent where an episode ends
+        some = heard & (parts > _CLOSE)  # nothing is sent where an episode ends, and no part is a sum that vanishes
         self._count[:size] += some
         self._least[:size] = torch.where(some, torch.minimum(self._least[:size], parts), self._least[:size])
         self._most[:size] = torch.where(some, torch.maximum(self._most[:size], parts), self._most[:size])

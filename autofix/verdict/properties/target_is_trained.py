@@ -31,6 +31,18 @@ for _ in range(6):
     train: loss
     value = next_value
 """
+SOFT = """\
+net = nn.Linear(4, 2)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+value = torch.full((6, 2), 0.5)
+for _ in range(8):
+    x = torch.randn(6, 4)
+    logits = net(x)
+    next_value = logits.softmax(1)
+    loss = F.cross_entropy(logits, x[:, 0].gt(0).long()) + F.kl_div(logits.log_softmax(1), value)
+    train: loss
+    value = next_value
+"""
 CUT = ("    value = next_value\n", "    value = next_value.detach()\n")
 
 
@@ -47,6 +59,7 @@ class TargetIsTrained(Seen):
         Example(CRITIC.replace("LOSS", "next_value - value"), *CUT),
         Example(CRITIC.replace("LOSS", "next_value - 0.9 * value"), *CUT),
         Example(CRITIC.replace("(LOSS).square()", "nn.functional.smooth_l1_loss(next_value, value, beta=0.05)"), *CUT),
+        Example(SOFT, *CUT),
     )
 
     def find(self, evidence: Evidence) -> Finding | None:
