@@ -30,6 +30,11 @@ _OTHERWISE, _MORE = 0.5, 4.0
 _DIGITS = range(4, 8)
 _SAME = 0.1
 """Norms that differ by less than this part of how far two gradients are apart are those of other directions."""
+_TAKES = frozenset({
+    "View", "UnsafeView", "Squeeze", "Unsqueeze", "Expand", "T", "Transpose", "Permute", "Clone",
+    "Select", "Slice", "Index", "IndexSelect", "Gather",
+})  # fmt: skip
+"""Operations that compute nothing: they take some values, or give them another form."""
 _MOVED = "the step moves it differently"
 _Sketch = tuple[float, ...]
 _Three = Sequence[tuple[_Sketch, ...]]
@@ -431,6 +436,19 @@ def same_shape(reference: wire.Trace, candidate: wire.Trace) -> bool:
         for index in range(len(reference.counts))
         for want, have in zip(reference.of(index), candidate.of(index), strict=False)
     )
+
+
+def same_computing(reference: wire.Trace, candidate: wire.Trace) -> bool:
+    """The same, but for operations that compute nothing: an edit may take rows before a layer, or behind it."""
+    return all(
+        _computing(want.shape) == _computing(have.shape)
+        for index in range(len(reference.counts))
+        for want, have in zip(reference.of(index), candidate.of(index), strict=False)
+    )
+
+
+def _computing(shape: str) -> list[str]:
+    return [one for one in shape.split() if one.partition("Backward")[0] not in _TAKES]
 
 
 def _ordinal(number: int) -> str:

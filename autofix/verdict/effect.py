@@ -14,6 +14,7 @@ from autofix.experiments.compare import (
     first_departing,
     of_rounding,
     rounded,
+    same_computing,
     same_gradients,
     same_projections,
     same_shape,
@@ -365,7 +366,7 @@ class _Comparison:
         drift. Then the graphs behind each step's gradients must be made of the same operations.
         """
         drifting = self._frozen()
-        readings = [one for one in readings if same_shape(self._runs.of(one, Treatment.FROZEN), drifting)]
+        readings = [one for one in readings if same_computing(self._runs.of(one, Treatment.FROZEN), drifting)]
         if not readings or not self._outlived(self._runs.of(readings[0])):
             return []
         known = {one for one in readings if self._pool.made(RunSpec.reference(one))}
@@ -381,7 +382,7 @@ class _Comparison:
             how = Treatment.STILL, intervention
             still, mine = self._runs.of(reading, *how), self._runs.of_edit(*how)
             apart = [] if comparable(still) else differences(still, mine, self._frozen_tolerance, **also)
-            if comparable(still) or not same_shape(still, mine) or not all(one.note for one in apart):
+            if comparable(still) or not same_computing(still, mine) or not all(one.note for one in apart):
                 return False
             if not apart:
                 return True

@@ -149,6 +149,15 @@ for step in range(8):
     train: loss
 """
 PACE = ("    loss = (head", "    most = pace(torch.ones(1, 3))\n    loss = (head")
+TABLE = """\
+layer, head, steps = nn.Linear(2, 3), nn.Linear(3, 1), torch.rand(9, 2)
+optimizer = torch.optim.SGD([*layer.parameters(), *head.parameters()], lr=0.1)
+table = layer(steps).tanh()
+for _ in range(5):
+    rows = table[torch.randint(9, (4,))]
+    train: (head(rows) - 1).square().mean()
+"""
+ROWS = ("rows = table[torch.randint(9, (4,))]", "rows = layer(steps[torch.randint(9, (4,))]).tanh()")
 _INDIFFERENT = (
     *("Add", "Sub", "Sum", "View", "Reshape", "UnsafeView", "Alias", "AsStrided", "ToCopy"),
     *("Squeeze", "Unsqueeze", "Expand", "Transpose", "Permute", "TBackward"),
@@ -158,6 +167,8 @@ _INDIFFERENT = (
 
 _SAME_GRAPHS = (Effect.IDENTICAL, Effect.MEANT)
 """Where the edit's graphs are those of the reference, if it is right."""
+_TAKES = ("Select", "Slice", "Index", "Gather")
+"""Operations that take some rows. An edit that computes anew may take them of what a layer is given, instead."""
 _UNSEEN = (
     "out of the graph. No gradient of these runs depends on it, a later one may: keep it in the graph, or make sure "
     "that none is meant to"
@@ -198,11 +209,13 @@ class LeftOutOfGraph(Property):
         Example(UNUSED.replace("unused =", "two.requires_grad_(False)\ntwo.requires_grad_()\nunused ="), *CUT),
         Example(HOOKED, OF_MODULE, OF_TENSOR),
         Example(PACED, *PACE),
+        Example(TABLE, *ROWS),
     )
 
     def find(self, evidence: Evidence) -> Finding | None:
         found = evidence.assessment
-        if (found.newer or found.effect is Effect.REFRESHED) and _are_gone(evidence.followed, evidence.edited):
+        newer = found.newer or found.effect is Effect.REFRESHED
+        if newer and _are_gone(evidence.followed, evidence.edited, _TAKES):
             return self.found(subject=f"operations {_UNSEEN}")
         if evidence.assessment.effect not in _SAME_GRAPHS:
             return None
@@ -241,15 +254,16 @@ def _loses(old: bytes, new: bytes) -> bool:
     )
 
 
-def _are_gone(wanted: wire.Trace, got: wire.Trace) -> bool:
+def _are_gone(wanted: wire.Trace, got: wire.Trace, but: tuple[str, ...] = ()) -> bool:
     """Whether fewer operations lead to some step of both runs than did, and none that did not.
 
-    But for those that hand a gradient on as it is. What a step is given by hand has no graph that could be told.
+    But for those that hand a gradient on as it is, and some others. What a step is given by hand has no graph that
+    could be told.
     """
     gone = False
     for index in range(len(wanted.counts)):
         for one, other in zip(wanted.of(index), got.of(index), strict=False):
-            before, after = _counted(one), _counted(other)
+            before, after = _counted(one, but), _counted(other, but)
             by_hand = not other.shape and any(map(norm, other.gradients))
             if after - before:
                 return False
@@ -263,9 +277,9 @@ def _is_behind_zeros(evidence: Evidence) -> bool:
     return cut is not None and not comparable(cut) and not _are_gone(cut, evidence.edited)
 
 
-def _counted(step: wire.Step) -> Counter[str]:
+def _counted(step: wire.Step, but: tuple[str, ...]) -> Counter[str]:
     kinds = (one.rpartition(":") for one in step.shape.split())
-    return Counter({kind: int(count) for kind, _, count in kinds if not kind.startswith(_INDIFFERENT)})
+    return Counter({kind: int(count) for kind, _, count in kinds if not kind.startswith(_INDIFFERENT + but)})
 
 
 def _switched_on_later(evidence: Evidence) -> str:
