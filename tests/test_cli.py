@@ -422,6 +422,19 @@ def target(folder: Path) -> Target:
     return Target(folder / "train.py", root=folder)
 
 
+def test_a_copy_of_another_file_is_not_taken_for_the_script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for folder in ("agents", "edited/agents"):
+        (tmp_path / "project" / folder if folder == "agents" else tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "project/train.py").write_text("a = 1\n")
+    (tmp_path / "project/agents/sac.py").write_text("b = 1\n")
+    (tmp_path / "edited/agents/sac.py").write_text("b = 2\n")
+    (tmp_path / "edited/mine.py").write_text("a = 2\n")
+    with pytest.raises(OfferError, match=r"Write --fixed agents/sac\.py=edited/agents"):
+        offered(target(tmp_path / "project"), ["edited/agents/sac.py"], ())
+    assert offered(target(tmp_path / "project"), ["edited/mine.py"], ()) == {tmp_path / "project/train.py": b"a = 2\n"}
+
+
 @pytest.mark.usefixtures("fake")
 def test_several_files_may_be_given(tmp_path: Path) -> None:
     (tmp_path / "lib.py").write_bytes(b"a = 1\n")

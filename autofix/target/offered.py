@@ -50,6 +50,8 @@ def _from_files(target: Target, fixed: Sequence[str]) -> dict[Path, bytes]:
         original, equals, new = word.partition("=")
         if not equals or Path(word).is_file():
             path, new = target.script, word
+            if other := _namesake(Path(word), target):
+                raise OfferError(f"--fixed {word}: {other} is meant, not {path.name}? Write --fixed {other}={word}")
         else:
             path = _find(original, target)
         if path in files:
@@ -100,6 +102,15 @@ def _find(name: str, target: Target) -> Path:
         if (base / name).is_file():
             return base / name
     raise OfferError(f"{name}: there is no such file here, in {bases[1]} or beside {target.script.name}")
+
+
+def _namesake(edited: Path, target: Target) -> str:
+    """Another file of the project that an edited copy is named after; "" where it has a name of its own."""
+    if edited.name == target.script.name:
+        return ""
+    names = (str(Path(*edited.parts[at:])) for at in range(len(edited.parts)) if not edited.is_absolute() or at)
+    there = (name for name in names if (target.project / name).is_file())
+    return next((name for name in there if not (target.project / name).samefile(edited)), "")
 
 
 def inside(path: Path, target: Target) -> Path:
