@@ -82,6 +82,12 @@ class Names:
         held = self._tensors(self._scopes(sys._getframe(1)))
         return {node: tensor for _, tensor in held if (node := graph.made_by(tensor)) is not None}
 
+    def given_up(self, tensors: list[torch.Tensor]) -> list[torch.Tensor]:
+        """Those that had a name, and that none of the user's variables leads to any more."""
+        named = [one for one in tensors if self._names.of(one)]
+        held = [id(one) for _, one in self._tensors(self._scopes(sys._getframe(1)))] if named else []
+        return [one for one in named if id(one) not in held] if len(held) < _ITEMS else []
+
     def _scopes(self, frame: FrameType) -> list[tuple[str, Any]]:
         """The variables of the user's frames from this one outwards, and of their modules."""
         found: list[tuple[str, Any]] = []

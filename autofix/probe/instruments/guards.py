@@ -241,8 +241,14 @@ class Guards(Listener):
             self._report("trained-in-thread", call.stack, "")
 
     def _check_stale(self, node: Any, age: int, call: Call) -> None:
-        for variable in self._stepped_since(node, age):
+        for variable in (*self._stepped_since(node, age), *self._names.given_up(self._reached_before(node, call))):
             self._report("stale", call.stack, self._names.name(variable, "a parameter"))
+
+    def _reached_before(self, node: Any, call: Call) -> list[torch.Tensor]:
+        """Without optimizers: the leaves that a node applies, of which an earlier backward may have made others."""
+        leaves = graph.leaves(graph.children(node)) if not self._taps.optimizers else ()
+        sent = ((one, self._sent.get(id(one))) for one in leaves)
+        return [one for one, known in sent if known is not None and min(known.calls, default=call.index) < call.index]
 
     def _check_turn(self, node: Any, age: int, call: Call) -> None:
         several = len(self._taps.optimizers) > 1

@@ -4,6 +4,7 @@
 
 Backward goes through an operation that was done before one of its parameters was last updated: a scale that is
 computed once from a weight, which is then trained; a loss that goes backward again after a step on what it is made of.
+An update by hand may also put a new weight in the place of that one (`w = (w - rate * w.grad).detach()`).
 
 ## Why it matters
 
@@ -42,6 +43,16 @@ BOTH = SETTLED.replace("    settle.step()\n    optimizer.zero_grad()\n", "").rep
     "optimizer.step()", "settle.step()\n    optimizer.step()"
 )
 
+BY_HAND = """\
+params = {"w": torch.randn(3, 2, requires_grad=True), "b": torch.zeros(2, requires_grad=True)}
+size = params["w"].square().sum().sqrt()
+for _ in range(6):
+    loss = (torch.randn(5, 3) @ params["w"] + params["b"] - 1).square().mean() + 0.1 * size
+    loss.backward()
+    params = {name: (p - 0.1 * p.grad).detach().requires_grad_() for name, p in params.items()}
+"""
+SIZE = ("    loss =", '    size = params["w"].square().sum().sqrt()\n    loss =')
+
 
 class GraphOlderThanUpdate(Seen):
     name, former, fact = "graph-older-than-update", "stale", "stale"
@@ -50,10 +61,12 @@ class GraphOlderThanUpdate(Seen):
     raises = (
         Example(SCALED, "loss.backward()", "loss.backward(retain_graph=True)"),
         Example(SETTLED, FIRST, "loss.backward(retain_graph=True)\n    settle"),
+        Example(BY_HAND, "loss.backward()", "loss.backward(retain_graph=True)"),
     )
     silent = (
         Example(SCALED, "    loss =", "    scale = (weight + 1).exp()\n    loss ="),
         Example(SCALED, "scale = (weight + 1).exp()", "scale = (weight + 1).exp().detach()"),
+        Example(BY_HAND, *SIZE),
         Example(SETTLED, SECOND, ANEW),
         Example(BOTH, "loss.backward()\n    loss", "loss.backward(retain_graph=True)\n    loss"),
     )
