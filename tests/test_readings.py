@@ -1253,7 +1253,7 @@ def test_what_is_frozen_for_an_attack_has_no_part_in_it(script: Scripts, new: st
     assert (script(ATTACK).verify((TAKES, new)).outcome is Outcome.SAFE) is safe
 
 
-BY_HAND = """\
+OF_A_DICT = """\
 import torch
 
 torch.manual_seed(0)
@@ -1266,7 +1266,7 @@ for _ in range(6):
         params[name] -= 0.1 * params[name].grad
         params[name].grad.zero_()
 """
-IN_PLACE = BY_HAND[BY_HAND.index("    for name") :]
+WRITTEN_BY_NAME = OF_A_DICT[OF_A_DICT.index("    for name") :]
 MADE_ANEW = "    params = {name: (p - 0.1 * p.grad).detach().requires_grad_() for name, p in params.items()}\n"
 ONLY_COPIED = MADE_ANEW.replace("p - 0.1 * p.grad", "p.clone()")
 
@@ -1280,4 +1280,4 @@ ONLY_COPIED = MADE_ANEW.replace("p - 0.1 * p.grad", "p.clone()")
     ],
 )
 def test_weights_that_each_pass_makes_anew_are_the_ones_stepped(script: Scripts, new: str, outcome: Outcome) -> None:
-    assert script(BY_HAND).verify((IN_PLACE, new)).outcome is outcome
+    assert script(OF_A_DICT).verify((WRITTEN_BY_NAME, new)).outcome is outcome
