@@ -1064,3 +1064,33 @@ os._exit(0)
 def test_a_script_that_ends_its_own_process_is_judged_to_there(script: Scripts) -> None:
     verdict = script(LEAVES).verdict(("scale = w.exp()\n", ""), ("(scale - 1)", "(w.exp() - 1)"))
     assert (verdict.effect, verdict.applicability) == (Effect.REFRESHED, Applicability.SAFE)
+
+
+CACHED = """\
+import torch
+
+torch.manual_seed(0)
+net = torch.nn.Linear(3, 2)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    x = torch.randn(5, 3)
+    with torch.no_grad():
+        seen = net(x)
+    loss = (seen - 1).square().sum()
+    optimizer.zero_grad()
+    loss.backward()
+    cached = seen.grad.clone()
+    (net(x) * cached).sum().backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        ("    loss.backward()\n    cached = seen.grad.clone()\n", "    cached = seen.clone()\n"),
+        ("    with torch.no_grad():\n        seen = net(x)\n", "    seen = net(x)\n    seen.retain_grad()\n"),
+    ],
+)
+def test_code_that_dies_before_any_step_says_nothing_of_one(script: Scripts, change: Change) -> None:
+    assert script(CACHED).verdict(change).applicability is not Applicability.SAFE

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from autofix.experiments.compare import comparable, figures
+from autofix.experiments.compare import comparable, failed_with, figures
+from autofix.experiments.later import died_early
 from autofix.experiments.readings import unsaid
 from autofix.probe import wire
 from autofix.verdict.parts.branches import copied, ran_alike
@@ -20,12 +21,20 @@ def unjudged(runs: Runs) -> str:
     return (
         unsaid(runs.case.diagnosis, letter)
         or comparable(letter)
+        or _without_step(letter)
         or _never_trains(runs)
         or pool.unproven
         or pool.too_few
         or _unseen(letter, pool.baseline)
         or _unread(runs)
     )
+
+
+def _without_step(letter: wire.Trace) -> str:
+    """Why no gradient that an optimizer uses can be compared, although there is one; '' where one steps, or none is."""
+    if not (died_early(letter) and letter.counts):
+        return ""
+    return f"the code as it describes itself then dies before any step: {failed_with(letter)}"
 
 
 def _unseen(letter: wire.Trace, first: wire.Trace) -> str:
