@@ -60,6 +60,21 @@ class LossCutFromGraph(Rule):
     tier = Tier.MEANT
     examples = Example.each("""\
 import numpy
+! unsafe: a gradient that is read may be zero: that of an image that was copied by its values
+net = torch.nn.Linear(3, 2)
+
+
+def scores(x):
+-    return net(torch.tensor(x))
++    return net(x)
+
+
+for _ in range(3):
+    x = torch.randn(1, 3, requires_grad=True)
+    loss = torch.nn.functional.cross_entropy(scores(x), torch.tensor([1]))
+    loss.backward()
+    attacked = x.detach() + 0.1 * x.grad.sign()
+    print(loss.item(), net(attacked).sum().item())
 ! a tensor made of numbers
 net = torch.nn.Linear(2, 1)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
@@ -282,7 +297,12 @@ torch.from_numpy(numpy.sqrt(w.detach().numpy())).mean().backward()
 
     def _remade(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[list[Step]]:
         """`torch.stack(...)`, or the tensor itself, in place of each tensor made of numbers."""
-        if diagnosis.cause is not Cause.NO_GRAPH or diagnosis.lost("constant"):
+        if diagnosis.cause is not Cause.NO_GRAPH:
+            rebuilt = (one.stack[:1] for one in _cuts(diagnosis) if one.kind == "rebuilt")
+            for _, source, node in (place for stack in rebuilt for place in sources.located(stack)):
+                yield from of_tensors(source, node)
+            return
+        if diagnosis.lost("constant"):
             return
         stacks: list[Stack] = [diagnosis.failure.stack, *(origin.stack for origin in _cuts(diagnosis))]
         for source in sources.files(frame for stack in stacks for frame in stack):
