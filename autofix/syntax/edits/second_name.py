@@ -18,6 +18,7 @@ from autofix.syntax.sources import Sources
 from autofix.syntax.vocabulary import STORES
 
 _Reads = Mapping[ast.expr, frozenset[ast.AST]]
+_ROUNDS = (ast.ListComp, ast.SetComp, ast.GeneratorExp)
 _Name = tuple[str, frozenset[ast.AST]]
 """A name, and what gave it its value."""
 
@@ -67,7 +68,8 @@ def _seconds(sources: Sources, stack: Sequence[Frame], *, older: bool) -> Iterat
         kept = [*_kept_before(source, reads, known, statement)] if older and function is None else []
         found = [*_named_before(known, reads, statement)] if older else found + seconds
         known = known.union(*(one.name[1] for one in seconds))
-        read = [one for one in found if _is_read(one.name, reads, statement, some=older)]
+        again = function is not None and _is_done_again(source, node, known)
+        read = [one for one in found if again or _is_read(one.name, reads, statement, some=older)]
         shown = [(source, one) for one in read + kept]
         if shown:
             yield from shown
@@ -207,6 +209,14 @@ def _handed(function: Function | ast.Module, known: frozenset[ast.AST], call: as
         return None
     found = argument(call, parameters(function), given.arg)
     return found if isinstance(found, ast.Name) else None
+
+
+def _is_done_again(source: Source, call: ast.AST, known: Iterable[ast.AST]) -> bool:
+    """Whether a call goes round in a loop or a list of its own, and hands over what was given a value before that."""
+    statement = source.statement(call)
+    rounds: list[ast.AST] = [*blocks.loops(source, statement)]
+    rounds += [one for one in ast.walk(statement) if isinstance(one, _ROUNDS) and call in set(ast.walk(one.elt))]
+    return any(not {*known} & {*ast.walk(one)} for one in rounds)
 
 
 def _is_read(name: _Name, reads: _Reads, after: ast.stmt, *, some: bool = False) -> bool:

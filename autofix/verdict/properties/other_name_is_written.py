@@ -304,6 +304,35 @@ STEPPED = (
 )
 
 
+VIEWS = """\
+def without(x):
+    at = torch.randint(3, ()).item()
+    x[:, at] = 0
+    return x
+
+
+def score(x):
+    return head(x).square().mean()
+
+
+net, head = nn.Linear(4, 3), nn.Linear(3, 1)
+optimizer = torch.optim.SGD([*net.parameters(), *head.parameters()], lr=0.1)
+for _ in range(4):
+    h = net(torch.randn(6, 4))
+    whole = score(h)
+    views = [score(without(h)) for _ in range(2)]
+    loss = whole + (views[0] - 1).square() + sum(views)
+    train: loss
+"""
+ROUNDS = """\
+    views = []
+    for _ in range(2):
+        h = net(torch.randn(6, 4))
+        views.append(score(h) + score(without(h)))
+"""
+IN_SCORE = ("head(x)", "head(x.clone())")
+
+
 RESIDUAL = """\
 def rest(x):
     x -= torch.tanh(net(x))
@@ -332,6 +361,7 @@ class OtherNameIsWritten(Property):
         Example(BLOCK.replace("READ", "gate"), *SPARED),
         Example(BLOCK.replace("READ", "gate").replace("masked[:, :2] = 0.5", "masked.clamp_(max=0.5)"), *SPARED),
         Example(HELPED, *SPARED),
+        Example(VIEWS, *IN_SCORE),
         Example(PRINTED, *SPARED),
         Example(PASSED_ON, *SPARED),
         Example(VALUES, *CLONED),
@@ -352,6 +382,8 @@ class OtherNameIsWritten(Property):
         Example(RESIDUAL, "net(x)", "net(x.clone())"),
     )
     silent = (
+        Example(VIEWS.replace("for _ in range(2)", "for _ in range(1)"), *IN_SCORE),
+        Example(VIEWS.replace("    views = [score(without(h)) for _ in range(2)]\n", ROUNDS), *IN_SCORE),
         Example(RESIDUAL, "x -= torch.tanh(net(x))", "x = x - torch.tanh(net(x))"),
         Example(RESIDUAL.replace("print(seen", "print(loss"), "net(x)", "net(x.clone())"),
         Example(SUBTRACTED.replace("= self.w, loss", "= self.w.clone(), loss"), *BY_METHOD),
