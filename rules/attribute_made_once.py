@@ -62,7 +62,7 @@ net = Net()
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(4):
     train: net(torch.randn(5, 2)).pow(2).mean()
-! an average of the object begins as a copy of it
+! unsafe: an average of the object begins as a copy of it, with the values from before they were used
 class Gain(torch.nn.Module):
     def __init__(self, size, floor):
         super().__init__()

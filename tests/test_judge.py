@@ -1094,3 +1094,40 @@ for _ in range(4):
 )
 def test_code_that_dies_before_any_step_says_nothing_of_one(script: Scripts, change: Change) -> None:
     assert script(CACHED).verdict(change).applicability is not Applicability.SAFE
+
+
+COPIED = """\
+import copy
+import torch
+
+
+class Gain(torch.nn.Module):
+    def __init__(self, size):
+        super().__init__()
+        self.raw = torch.nn.Parameter(torch.zeros(size))
+        self.gain = self.raw.exp() + 0.1
+
+    def forward(self, x):
+        return x * self.gain
+
+
+torch.manual_seed(0)
+net = Gain(3)
+mean = copy.deepcopy(net)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(6):
+    loss = net(torch.randn(5, 3)).pow(2).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+    with torch.no_grad():
+        mean.raw.lerp_(net.raw, 0.1)
+    print(loss.item(), mean.raw.sum().item())
+"""
+ANEW = (("        self.gain = self.raw.exp() + 0.1\n", ""), ("self.gain", "(self.raw.exp() + 0.1)"))
+
+
+@pytest.mark.parametrize("wrong", ["mean.raw.lerp_(net.raw, 0.5)", "mean.raw.copy_(net.raw)"])
+def test_an_average_that_moves_otherwise_is_no_newer_parameter(script: Scripts, wrong: str) -> None:
+    verdict = script(COPIED).verdict(*ANEW, ("mean.raw.lerp_(net.raw, 0.1)", wrong))
+    assert verdict.applicability is not Applicability.SAFE

@@ -219,7 +219,7 @@ class Builder:
             grace=GRACE, perturbed=self.perturbed and not unmoved, early=bool(self.baseline.counts),
             failed_at=(self.baseline.backward_count, *self.baseline.counts),
             concerned=self._concerned(), budget=self.budget, longest=_LONGEST, lead=self._lead(),
-            frozen=frozen, still=still, unmoved=unmoved, shapes=-1 if frozen or self.removed is not None else _SHAPES,
+            frozen=frozen, still=still, shapes=-1 if frozen or self.removed is not None else _SHAPES,
             held=unmoved or (frozen and self.removed is not None),
             compared=spec.intervention is Intervention.COMPARED, farther=spec.intervention is Intervention.FARTHER,
             stirred=spec.intervention is Intervention.STIRRED,

@@ -130,7 +130,6 @@ class Request:
     frozen: bool = False
     ordered: bool = False  # random draws are told apart by what is drawn and how often, not by where
     still: bool = False  # frozen, and parameters stay where they are from round to round
-    unmoved: bool = False  # still, and they do not move where a graph first uses them either
     late: int = -1  # frozen: from this round on parameters drift where a forward next uses them, not right after a step
     late_of: tuple[tuple[int, int], ...] = ()  # which do, each an optimizer and its place there; none: all
     idle: tuple[int, ...] = ()  # frozen: the optimizers that never step, and so end no round

@@ -254,7 +254,7 @@ class _Comparison:
                 return equal_to(self._runs, one, same_live=True)
         by_hand = not full.counts and frozen.undone
         later = not also["printed"] or (by_hand and frozen.undone >= still[readings[0]].undone)
-        newer = (self._equal_for_long(equal, also) if later else []) if equal else self._equal_at_rest(readings, also)
+        newer = (self._equal_for_long(equal, also) if equal else self._equal_at_rest(readings)) if later else ()
         for one in (one for one in newer if _may_be_newer(self._runs, one)):
             # Where nothing that learns is behind what outlives a round, only the drift moved it.
             return equal_to(self._runs, one, same_live=_to_the_last_bit(self._runs, one))
@@ -359,7 +359,7 @@ class _Comparison:
         found = changed(self._runs, undone if states or not apart else apart, full)
         return replace(found, sentence=f"{found.sentence}{other_draws(still, frozen)}")
 
-    def _equal_at_rest(self, readings: list[Reading], also: Mapping[str, bool]) -> list[Reading]:
+    def _equal_at_rest(self, readings: list[Reading]) -> list[Reading]:
         """Readings that the edit equals while parameters do not drift from round to round.
 
         For scripts whose own fault is a graph that outlives a round: made anew, it cannot equal its stale self under
@@ -374,19 +374,15 @@ class _Comparison:
             return []
         specs = (RunSpec.reference(one, Treatment.STILL) for one in readings)
         self._pool.expect(RunSpec.edited(self._runs.files, Treatment.STILL), *specs)
-        return [one for one in readings if self._is_equal_at_rest(one, also)]
-
-    def _is_equal_at_rest(self, reading: Reading, also: Mapping[str, bool]) -> bool:
-        """Whether it does at rest. What was copied before a graph first used a parameter differs: then none moves."""
-        for intervention in (Intervention.NONE, Intervention.UNMOVED):
-            how = Treatment.STILL, intervention
-            still, mine = self._runs.of(reading, *how), self._runs.of_edit(*how)
-            apart = [] if comparable(still) else differences(still, mine, self._frozen_tolerance, **also)
-            if comparable(still) or not same_computing(still, mine) or not all(one.note for one in apart):
-                return False
-            if not apart:
-                return True
-        return False
+        mine = self._runs.of_edit(Treatment.STILL)
+        stills = {one: self._runs.of(one, Treatment.STILL) for one in readings}
+        return [
+            one
+            for one, still in stills.items()
+            if not comparable(still)
+            and not differences(still, mine, self._frozen_tolerance)
+            and same_computing(still, mine)
+        ]
 
     def _equal_for_long(self, equal: Sequence[Reading], also: Mapping[str, bool]) -> list[Reading]:
         """Those of the readings that the edit also equals, with steps undone, where it departs live.

@@ -78,7 +78,7 @@ class Freeze(Perturb):
         self.undone = 0
         """How many leaves a round steps by hand, at most, without optimizers; each of these steps was undone."""
         self._leaves = leaves
-        self._drift, self._rests = not asked.still, asked.still and not asked.unmoved
+        self._drift = not asked.still
         self._idle, self._ends = asked.idle, asked.rounds
         self._round = 0
         self._before: dict[int, list[torch.Tensor]] = {}
@@ -131,7 +131,7 @@ class Freeze(Perturb):
         super().watch(func, args)
         if not self._uses.of(func):
             return
-        if self._rests and self._starting and torch.is_grad_enabled():
+        if not self._drift and self._starting and torch.is_grad_enabled():
             self._rest(self._by_storage().get(storage_key(one)) for one in tensors(args) if one.requires_grad)
         for leaf in filter(self._is_early, tensors(args)) if self._followed else ():
             self._succeed(leaf)
@@ -177,7 +177,7 @@ class Freeze(Perturb):
 
     def saved(self, tensor: torch.Tensor) -> None:
         super().saved(tensor)
-        if self._rests and self._starting:
+        if not self._drift and self._starting:
             self._rest([self._by_storage().get(storage_key(tensor))])
         if (leaf := self._reached.get(storage_key(tensor))) is not None:
             self._courses.look([leaf])
@@ -305,7 +305,7 @@ class Freeze(Perturb):
         if self._due and torch.is_grad_enabled():
             self._move_due()
         super()._called(module, inputs)
-        if self._rests and torch.is_grad_enabled():
+        if not self._drift and torch.is_grad_enabled():
             self._rest(module._parameters.values())
 
     def _rest(self, used: Iterable[torch.Tensor | None]) -> None:
