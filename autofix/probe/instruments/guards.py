@@ -172,6 +172,7 @@ class Guards(Listener):
         only = {id(tensor) for tensor in call.inputs} if call.inputs else None
         self._calls[call.index] = (call.stack, set())
         old, ages = 0, set[int]()
+        reached: dict[int, torch.Tensor] = {}
         self.leaves = []
         with quiet():
             sums = _sums(call)
@@ -192,7 +193,10 @@ class Guards(Listener):
                 old += age < site.mark
                 if age < before and ("stale", call.stack) not in self.found:
                     self._check_stale(node, age, call)
+                    reached |= {id(one): one for one in self._reached_before(node, call)}
                 self._check_turn(node, age, call)
+            for variable in self._names.given_up([*reached.values()]):  # others took their names
+                self._report("stale", call.stack, self._names.name(variable, "a parameter"))
             self._look_again(call, ages, sums)
         self.walked |= ages if len(self.walked) < _WALKED else set()
         self._check_growth(site, old, call)
@@ -241,7 +245,7 @@ class Guards(Listener):
             self._report("trained-in-thread", call.stack, "")
 
     def _check_stale(self, node: Any, age: int, call: Call) -> None:
-        for variable in (*self._stepped_since(node, age), *self._names.given_up(self._reached_before(node, call))):
+        for variable in self._stepped_since(node, age):
             self._report("stale", call.stack, self._names.name(variable, "a parameter"))
 
     def _reached_before(self, node: Any, call: Call) -> list[torch.Tensor]:
