@@ -195,8 +195,7 @@ class Guards(Listener):
                     self._check_stale(node, age, call)
                     reached |= {id(one): one for one in self._reached_before(node, call)}
                 self._check_turn(node, age, call)
-            for variable in self._names.given_up([*reached.values()]):  # others took their names
-                self._report("stale", call.stack, self._names.name(variable, "a parameter"))
+            self._check_replaced([*reached.values()], call)
             self._look_again(call, ages, sums)
         self.walked |= ages if len(self.walked) < _WALKED else set()
         self._check_growth(site, old, call)
@@ -246,6 +245,11 @@ class Guards(Listener):
 
     def _check_stale(self, node: Any, age: int, call: Call) -> None:
         for variable in self._stepped_since(node, age):
+            self._report("stale", call.stack, self._names.name(variable, "a parameter"))
+
+    def _check_replaced(self, leaves: list[torch.Tensor], call: Call) -> None:
+        """Of leaves that an earlier backward reached, those whose names others took since are as they were before."""
+        for variable in self._names.given_up(leaves):
             self._report("stale", call.stack, self._names.name(variable, "a parameter"))
 
     def _reached_before(self, node: Any, call: Call) -> list[torch.Tensor]:
