@@ -103,7 +103,9 @@ def test_an_edit_made_in_place_is_judged_against_what_git_had(session: api.Sessi
     answer = session.verify(script, against="HEAD")
     assert (answer.outcome, answer.safe) == ("unsafe", False)
     assert {"G.weight", "G.bias"} <= {change.parameter for change in answer.fixes[0].changed}
-    (weight,) = [said for said in answer.advice if said.startswith("changed: the edit takes `d.detach()` (line ")]
+    (weight,) = [
+        said for said in answer.advice if said.startswith("changed: the edit cuts the graph at `d.detach()` (line ")
+    ]
     assert "G.weight gets a gradient of norm" in weight
     assert "step 1" in weight
     assert any("train.py:20 this backward frees the graph" in said for said in answer.advice)

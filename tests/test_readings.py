@@ -226,7 +226,7 @@ def test_an_update_by_hand_cannot_be_an_operation(script: Scripts) -> None:
     train = script(BY_HAND)
     operation = reference(train, Refused.OPERATION)
     assert operation.outcome == "failed"
-    assert contradiction(Refused.OPERATION, operation, reference(train)).startswith("the script then stops with")
+    assert contradiction(Refused.OPERATION, operation, reference(train)).startswith("the script stops with")
     assert train.verify(("w -= 0.1 * w.grad", "w.data -= 0.1 * w.grad")).outcome is Outcome.SAFE
 
 

@@ -844,7 +844,7 @@ for step in range(4):
     (out - 1).square().mean().backward()
     opt_b.step()
 """
-DRAWS = "the edit also draws random numbers anew (line 23 of the edited train.py)"
+DRAWS = "The edit also draws other random numbers (line 23 of the edited train.py)"
 
 
 def test_draws_of_one_more_forward_are_named_where_gradients_differ(script: Scripts) -> None:
@@ -859,7 +859,9 @@ def test_a_cut_without_new_draws_says_nothing_of_draws(script: Scripts) -> None:
     cut = script(NOISY).verdict(keep, ("(out - 1)", "(out.detach() - head.bias)"))
     assert cut.effect is Effect.CHANGED
     assert "draws" not in cut.summary
-    assert cut.summary.startswith("changed: the edit takes `out.detach()` (line 23 of the edited train.py) out of")
+    assert cut.summary.startswith(
+        "changed: the edit cuts the graph at `out.detach()` (line 23 of the edited train.py)."
+    )
 
 
 VALUE, V_LOSS = "    value = q(torch.cat([x, actor(x)], 1))\n", "    v_loss = (v(x) - value.detach()).square().mean()\n"

@@ -237,14 +237,14 @@ def failed_with(trace: wire.Trace) -> str:
 def comparable(trace: wire.Trace) -> str:
     """Why a reference cannot be compared with, or ''."""
     if trace.outcome == "failed":
-        return f"the code cannot be run as it describes itself: {failed_with(trace)}"
+        return f"there is nothing to compare with: the code fails without autograd's checks, too ({failed_with(trace)})"
     if not trace.ended_well:
         why = ": ".join(filter(None, (trace.outcome.replace("_", " "), trace.reason)))
-        return f"the run of the code as it describes itself ended early ({why})"
+        return f"there is nothing to compare with: the run of the code without autograd's checks ended early ({why})"
     if not trace.steps and not trace.leaves and not _NUMBER.search(trace.stdout):
-        return "the run of the code as it describes itself shows no step, no gradient of a leaf and no printed number"
+        return "there is nothing to compare: the code makes no step, leaves no gradient in a leaf, and prints no number"
     if any(math.isnan(value) for step in trace.steps for sketch in step.gradients for value in sketch):
-        return "the gradients that the code describes are NaN: nothing can be compared with them"
+        return "there is nothing to compare with: the gradients that the code describes are NaN"
     return ""
 
 

@@ -26,16 +26,16 @@ from autofix.probe import wire
 
 UPDATE, OPERATION = Refused.UPDATE, Refused.OPERATION
 WORDS = {
-    UPDATE: "the write is an update of the values, without gradient",
-    OPERATION: "the write is part of the forward, with gradient",
+    UPDATE: "the write updates the values, and has no gradient",
+    OPERATION: "the write is part of the forward, and has a gradient",
 }
 LEAF_WORDS = {
-    UPDATE: "the tensor is a new leaf, cut from what made it",
-    OPERATION: "the tensor keeps its graph to what made it",
+    UPDATE: "the tensor is a new leaf, detached from what it was computed from",
+    OPERATION: "the tensor keeps its graph to what it was computed from",
 }
 FLAG_WORDS = {
-    UPDATE: "the flag is that of the tensor, which is cut from what made it",
-    OPERATION: "the flag is that of the leaves behind the tensor, which are frozen",
+    UPDATE: "requires_grad is set on the tensor, which is detached from what it was computed from",
+    OPERATION: "requires_grad is set on the leaves behind the tensor, which are frozen",
 }
 LOSS_WORDS = {
     UPDATE: "the sum of the values is the loss",
@@ -48,7 +48,7 @@ COMPLEX_WORDS = {
 _NONSCALAR, _COMPLEX = "nonscalar_backward", "complex_loss"
 ARRAY_WORDS = {
     UPDATE: "the array is a constant",
-    OPERATION: "gradients flow through the array to the tensor that it was made of",
+    OPERATION: "gradients flow through the array to the tensor that it was computed from",
 }
 _WRITES = ("leaf_modified", "view_modified")
 _ENTERS = (*_WRITES, "conversion")
@@ -192,8 +192,8 @@ def sites(diagnosis: Diagnosis) -> tuple[tuple[wire.Site, ...], ...]:
 
 
 _NO_CONSTANTS = {
-    "term-is-array": "a term of the loss is a number, which trains nothing",
-    "derivative-is-array": "a derivative in the loss is a number, which trains nothing",
+    "term-is-array": "a term of the loss is a plain number, which trains nothing",
+    "derivative-is-array": "a derivative in the loss is a plain number, which trains nothing",
 }
 """What shows in the reference that an array is no constant, and what the other meaning would then come to."""
 _UNWATCHED = "unwatched"
@@ -411,7 +411,7 @@ def contradiction(reading: Refused, run: wire.Trace, other: wire.Trace, unused: 
     `unused`: what has no gradient in any reading, which says nothing.
     """
     if run.outcome == "failed" or (died_early(run) and other.steps):
-        return f"the script then stops with {failed_with(run)}"
+        return f"the script stops with {failed_with(run)}"
     writes = [done for done in run.performed if done.kind in _ENTERS]
     if reading == OPERATION and writes and not any(done.used for done in writes):
         return "no backward ever uses the result"
@@ -425,12 +425,12 @@ def contradiction(reading: Refused, run: wire.Trace, other: wire.Trace, unused: 
     written = {fact.subject for fact in run.seen("written-of")}
     lost += [name for name in orphans(run) if name in written]
     if run.left_out and not run.steps:  # what an optimizer is given need not be all that could be trained
-        return f"{run.left_out[0]}, of which it is made, would get no gradient"
+        return f"{run.left_out[0]}, from which it is computed, would get no gradient"
     if forsaken := next(_forsaken(run), ""):
-        return f"{forsaken}, of which it is made, would get no gradient any more, although an optimizer steps it"
+        return f"{forsaken}, from which it is computed, would get no gradient any more, although an optimizer steps it"
     stale = next((fact.subject for fact in run.seen("stale")), "")
     if reading == OPERATION and stale and any(done.kind == "nonleaf_gradient" for done in run.performed):
-        return f"what is computed once from {stale} would never change, whatever a step does"
+        return f"the value computed once from {stale} would stay the same after every step"
     if lost:
         names = list(dict.fromkeys(lost))
         more = f" and {names[1] if len(names) == 2 else f'{len(names) - 1} more parameters'}" * (len(names) > 1)  # noqa: PLR2004
@@ -441,20 +441,24 @@ def contradiction(reading: Refused, run: wire.Trace, other: wire.Trace, unused: 
 def _seen(reading: Refused, run: wire.Trace, other: wire.Trace) -> Iterator[str]:
     """What facts of both runs say against a reading of a write, or of a flag."""
     if reading == OPERATION:
-        yield from (f"what is trained is made of this {one.subject} itself" for one in run.seen("flag-holds"))
-        yield from (f"later passes would use {one.subject} as it was before" for one in run.seen("write-outlives-pass"))
-        along = "would be trained through steps along its own derivative"
+        yield from (f"what is trained is computed from this very {one.subject}" for one in run.seen("flag-holds"))
+        yield from (
+            f"later iterations would use {one.subject} as it was before" for one in run.seen("write-outlives-pass")
+        )
+        along = "would be trained through update steps that use its own gradient"
         yield from (f"{one.subject} {along}" for one in other.seen("steps-by-hand"))
     elif other.outcome != "failed":
         lost = other.seen("flag-is-lost")
-        yield from (f"the module computes its {one.subject} anew, and the flag would come to nothing" for one in lost)
+        yield from (
+            f"the module computes its {one.subject} again, and requires_grad would have no effect" for one in lost
+        )
         learns = other.seen("learns-by-write")
         yield from (f"{one.subject}, which an optimizer owns, would learn nothing from data" for one in learns)
         kept = {one.stack for one in other.seen("wasted")}
         given = (one for one in run.seen("wasted") if one.stack not in kept)
         yield from ("a derivative would get a graph that no backward uses" for _ in given)
         drifts = () if other.carried else run.seen("drifts")
-        yield from (f"each pass would move {one.subject}, which an optimizer owns, farther" for one in drifts)
+        yield from (f"each iteration would move {one.subject}, which an optimizer owns, farther" for one in drifts)
 
 
 def _forsaken(run: wire.Trace) -> Iterator[str]:

@@ -179,15 +179,15 @@ def _alternatives(others: list[Fix], report: Report, snapshot: Snapshot, look: L
         line = Text(f"  {report.fixes.index(fix) + 1}. {_named(fix)} ").append(f"({words.trust(fix)})", _TRUST[trust])
         said = words.effect(fix)
         if said == words.effect(report.fixes[0]):
-            said = "its effect is that of fix 1"
+            said = "same effect as fix 1"
         elif not look.verbose:
             kept = EFFECTS[fix.verdict.effect] + ", but" * bool(words.reasons(fix))
-            said = kept if fix.verdict.effect.keeps_gradients else said.partition("; ")[0]
+            said = kept if fix.verdict.effect.keeps_gradients else said.partition(". ")[0]
         yield line.append(f" {said}", "dim")
         for name, sentence in snapshot.reasons(fix)[: None if look.verbose else 1]:
             number = told.setdefault((name, sentence), report.fixes.index(fix) + 1)
             again = number != report.fixes.index(fix) + 1
-            yield Text(f"     {name}: {f'as of fix {number}' if again else sentence}", "yellow")
+            yield Text(f"     {name}: {f'see fix {number}' if again else sentence}", "yellow")
         if look.verbose:
             yield from _diff(fix, snapshot)
     if left := len(others) - len(shown):
@@ -226,7 +226,9 @@ def following(fix: Fix, look: Look, command: str, report: Report, *, done: bool)
     kept = (word for word in ours if word not in ("--write", "--unsafe-fixes"))
     typed = shlex.join(["autofix", command, "--write", *extra, *kept, *look.command[len(ours) :]])
     asked = report.question is not None and report.question.answer is None
-    none = "None is safe before that is answered. To apply fix 1" if asked else "None is safe. To apply it"
+    none = (
+        "No fix is safe before this is answered. To apply fix 1" if asked else "No fix is proved safe. To apply fix 1"
+    )
     reason = "To apply it" if safe else f"{none} all the same"
     yield verbatim(f"{reason}: ").append(words.masked(typed), "bold")
 

@@ -30,14 +30,14 @@ def blame(
     lost = {site: stack for site, stack in expected.items() if site not in got}
     gone = bool(lost) and not got.keys() - expected.keys()
     cuts = _taken_out(target, files) if gone or cuts_the_graph(reference, edited) else []
-    said = f"the edit takes {' and '.join(cuts[:_MOST])} out of the graph" if cuts else ""
+    said = f"the edit cuts the graph at {' and '.join(cuts[:_MOST])}" if cuts else ""
     return said, _gone(lost, edited) if gone else _value(change, reference, edited)
 
 
 def _gone(lost: Mapping[str, wire.Stack], edited: wire.Trace) -> str:
     """What is said of backward calls that reach a parameter no more: they are made without it, or not at all."""
     named, made = _named(list(lost.values())), {reach.site for reach in edited.reaches}
-    return f"{named} {'sends it no gradient' if made.intersection(lost) else 'does not go backward there'} any more"
+    return f"{named} {'sends it no gradient' if made.intersection(lost) else 'does not go backward'} any more"
 
 
 def _value(change: Change, reference: wire.Trace, candidate: wire.Trace) -> str:
@@ -48,13 +48,11 @@ def _value(change: Change, reference: wire.Trace, candidate: wire.Trace) -> str:
     optimizer, number = departing[0].optimizer, departing[2]
     was, now = (_losses(trace, optimizer, number) for trace in (reference, in_order(reference, candidate)))
     if len(was) != len(now):
-        since = "since the step before it of the same optimizer" if number else "before it"
-        return f"{len(now)} loss{'es' * (len(now) != 1)} went backward {since}; as the code is written it is {len(was)}"
+        since = "Since the previous step of this optimizer" if number else "Before this step"
+        return f"{since}, {len(now)} loss{'es' * (len(now) != 1)} went backward; as the code is written, {len(was)}"
     pairs = ((f"{one:.4g}", f"{other:.4g}") for one, other in zip(was, now, strict=True))
-    other = next((f"its loss is {b} there instead of {a}" for a, b in pairs if a != b), "")
-    return other or "its loss is the same number, but its gradient takes another way" * cuts_the_graph(
-        reference, candidate
-    )
+    other = next((f"The loss is {b} there instead of {a}" for a, b in pairs if a != b), "")
+    return other or "The loss has the same value, but another graph" * cuts_the_graph(reference, candidate)
 
 
 def _losses(trace: wire.Trace, optimizer: int, number: int) -> list[float]:

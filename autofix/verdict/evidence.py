@@ -29,7 +29,7 @@ class Evidence(Runs):
         if found.effect.keeps_gradients or not (followed := [one for one in self.case.answered if self.follows(one)]):
             return found
         clauses = " and ".join(one.answer.clause for one in followed if one.answer is not None)
-        sentence = f"as was answered, {clauses}. Nothing else changes: {whose(self)} otherwise those of the code"
+        sentence = f"as was answered, {clauses}. Apart from that, {whose(self)} those of the code"
         reading = next((one.answer.means for one in followed if one.answer is not None), None)
         return replace(found, effect=Effect.MEANT, sentence=sentence, reading=reading, changes=())
 

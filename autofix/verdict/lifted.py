@@ -50,8 +50,8 @@ def trains_more(runs: Runs) -> bool:
 def said(found: wire.Fact) -> str:
     """What such a loss does, as a clause."""
     if found.name == _ENTERS:
-        return f"the backward of {at(found.stack)} goes on into what ran without gradients"
-    return f"a step also uses the gradient that the loss of {at(found.stack)} left in what ran without gradients"
+        return f"the backward at {at(found.stack)} goes on into code that runs with gradients off"
+    return f"a step also uses the gradient of the loss at {at(found.stack)}, where the code has gradients off"
 
 
 def _is_switched(runs: Runs) -> bool:

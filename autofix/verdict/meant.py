@@ -20,7 +20,7 @@ def meant(runs: Runs, found: Assessment) -> Assessment:
     """
     letters = runs.case.pool.letters
     if found.effect is Effect.REFRESHED and (why := worse(runs, replace(runs.code, constant=True))):
-        other = f"The code could also mean that what was made once is a constant; but in that case {why}"
+        other = f"The code could also mean that what was computed once is a constant, but then {why}"
         return replace(found, sentence=f"{found.sentence}. {other}")
     departs = found.effect is Effect.CHANGED or (found.effect is Effect.TRUNCATED and runs.letter.reused)
     if not departs or letters.void or len(letters.readings) > 1:
@@ -35,8 +35,8 @@ def meant(runs: Runs, found: Assessment) -> Assessment:
                 # What is no longer cut has to be computed again, whole: nobody asks what else may have been meant.
                 newer = not reading.uncut and computes_newer(runs, reading)
                 sentence = (
-                    f"as the code is written, {letter.sentence}. With the edit, {law.clause}. "
-                    f"Nothing else changes: {whose(runs)} otherwise those of the code"
+                    f"the gradients become those that are meant. As written, {letter.sentence}. With the edit, "
+                    f"{law.clause}. Apart from that, {whose(runs)} those of the code"
                     f"{f', with newer parameters: {what_is_newer(runs)}' if newer else ''}"
                 )
                 return replace(found, effect=Effect.MEANT, sentence=sentence, reading=reading, newer=newer)

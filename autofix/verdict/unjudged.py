@@ -34,7 +34,7 @@ def _without_step(letter: wire.Trace) -> str:
     """Why no gradient that an optimizer uses can be compared, although there is one; '' where one steps, or none is."""
     if not (died_early(letter) and letter.counts):
         return ""
-    return f"the code as it describes itself then dies before any step: {failed_with(letter)}"
+    return f"behind the failure the script dies of something else before any step: {failed_with(letter)}"
 
 
 def _unseen(letter: wire.Trace, first: wire.Trace) -> str:
@@ -43,7 +43,7 @@ def _unseen(letter: wire.Trace, first: wire.Trace) -> str:
     passed = letter.counts != first.counts if letter.steps else len(letter.leaves) > before
     if passed or figures(letter.stdout) > figures(first.stdout):
         return ""
-    return "nothing behind the failure can be compared: no step, no gradient of a leaf, no printed number"
+    return "after the failing line there is nothing to compare: no step, no gradient of a leaf, no printed number"
 
 
 def _never_trains(runs: Runs) -> str:
@@ -54,14 +54,16 @@ def _never_trains(runs: Runs) -> str:
     owned = {name for index in range(len(letter.counts)) for name in letter.parameters(index)}
     failing = (one for one in letter.reaches if lines(one.stack) == lines(runs.failure.stack))
     trains = any(not owned.isdisjoint(one.parameters) for one in failing)
-    return "" if trains else "this loss has no graph in any pass compared: the code does not say what it should train"
+    return (
+        "" if trains else "this loss has no graph in any iteration compared: the code does not say what it should train"
+    )
 
 
 def _unread(runs: Runs) -> str:
     """Which changed file the runs never loaded as code; '' where there is none."""
     for path in runs.files if runs.case.offered else ():
         if str(path) not in runs.edited.marked.keys() | runs.letter.marked.keys():
-            return f"{path.name}, which the edit changes, was not loaded within the passes compared"
+            return f"the edit changes {path.name}, which was not loaded in the iterations compared"
     return ""
 
 
@@ -82,8 +84,8 @@ def _unexecuted(runs: Runs) -> Iterator[tuple[str, int]]:
         for path, places in trace.marked.items():
             ran = {place // wire.COLUMNS for place in trace.executed.get(path, ())}
             for line in sorted({place // wire.COLUMNS for place in set(places) - set(trace.executed.get(path, ()))}):
-                where = f"line {line} of {which}{Path(path).name}, which the edit {verb},"
+                where = f"the edit {verb} line {line} of {which}{Path(path).name}, which"
                 old, new = runs.case.pool.target.read(Path(path)), runs.files.get(Path(path), b"")
                 like = ran_alike(old, new, line, ran, before=verb == "removes")
                 like = like or (copied(old, new, line, ran) if verb == "writes" else 0)
-                yield f"{where} never ran within the passes compared", like
+                yield f"{where} never ran in the iterations compared", like

@@ -21,12 +21,14 @@ def equal_to(runs: Runs, reading: Reading, *, same_live: bool) -> Assessment:
     """The effect of an edit that equals a reading of the code: live too, or with every step undone alone."""
     told = whose(runs)
     if reading.separated:
-        sentence = "each step uses its own loss alone. As written, a step also uses the gradient of another loss"
+        sentence = (
+            "with the edit, each step uses its own loss alone. As written, a step also uses the gradient of another one"
+        )
         apart = differences(runs.of(reading.letter), runs.edited, LIVE)
         return Assessment(Effect.CHANGED, sentence, tuple(apart), reading)
     if reading.truncated:
         effect = Effect.TRUNCATED if same_live else Effect.REFRESHED_TRUNCATED
-        sentence = f"{told} those of the code within each iteration. None flows into earlier iterations"
+        sentence = f"{told} those of the code within each iteration. No gradient flows into earlier iterations"
         return Assessment(effect, sentence, (), reading)
     if same_live:
         return Assessment(Effect.IDENTICAL, f"{told} identical to those that the code describes", (), reading)
@@ -40,7 +42,7 @@ def what_is_newer(runs: Runs) -> str:
     wrote = {write.optimizer for saved in run.saved for write in saved.writes if 0 <= write.optimizer < len(run.names)}
     owners = dict.fromkeys(owner for index in sorted(wrote) for owner in run.owners(index))
     parameters = f"{_listed(list(owners))}" if 0 < len(owners) <= _NAMED else "the parameters"
-    return f"what the edit computes again after a step uses {parameters} as that step left them"
+    return f"the edit computes something again after a step, with {parameters} as updated by that step"
 
 
 def changed(runs: Runs, changes: Sequence[Change], reference: wire.Trace) -> Assessment:
@@ -52,12 +54,12 @@ def changed(runs: Runs, changes: Sequence[Change], reference: wire.Trace) -> Ass
     more = _listed([*others[:1], *["others"] * (len(others) > 1)])
     cause, loss = blame(first, reference, runs.edited, runs.case.pool.target, runs.files)
     departs = f"{first.parameter} gets {norms(first)} at step {first.step + 1}"
-    clauses = (cause, departs, loss, f"also changed: {more}" if more else "")
-    return Assessment(Effect.CHANGED, f"changed: {'; '.join(filter(None, clauses))}", tuple(changes))
+    said = (cause, departs, loss, f"Also changed: {more}" if more else "")
+    return Assessment(Effect.CHANGED, f"changed: {'. '.join(filter(None, said))}", tuple(changes))
 
 
 def other_draws(reference: wire.Trace, edited: wire.Trace) -> str:
-    """Where the edit draws random numbers and the code does not; begins with `;`, or ''.
+    """Where the edit draws random numbers and the code does not, as a sentence more; or ''.
 
     A forward that runs once more draws others, and its gradients are others by that alone.
     """
@@ -70,7 +72,7 @@ def other_draws(reference: wire.Trace, edited: wire.Trace) -> str:
     if not places:
         return ""
     said = _listed([*list(places)[:_NAMED], *["others"] * (len(places) > _NAMED)])
-    return f"; the edit also draws random numbers anew ({said}): gradients differ by these draws, too, or by them alone"
+    return f". The edit also draws other random numbers ({said}), which may be all that changes the gradients"
 
 
 def _drawn(site: str) -> str:
@@ -97,10 +99,10 @@ def one_of_two(runs: Runs, one: Assessment) -> Assessment:
 def none_of_them(runs: Runs, one: Assessment) -> Assessment:
     """An edit of a program that speaks against each meaning of what torch refuses; what differs from these is kept."""
     said = words(runs.letter)
-    against = (f"that {said[one]}, but in that case {why}" for one, why in runs.case.pool.letters.contradicted.items())
+    against = (f"that {said[one]}, but then {why}" for one, why in runs.case.pool.letters.contradicted.items())
     sentence = (
         f"the code does not say which gradient is meant: a person has to choose. It can mean {'; or '.join(against)}. "
-        f"Beside what it may mean, {one.sentence.removeprefix('changed: ')}"
+        f"Compared with one of these meanings, {one.sentence.removeprefix('changed: ')}"
     )
     return replace(one, effect=Effect.UNKNOWN, sentence=sentence, starves=any(orphans(runs.edited)))
 
@@ -108,15 +110,14 @@ def none_of_them(runs: Runs, one: Assessment) -> Assessment:
 def with_reading(runs: Runs, one: Assessment) -> Assessment:
     """With the reason why a refused operation is taken in the one way that is left, or why either way will do."""
     if runs.case.pool.letters.alike and one.effect.keeps_gradients:
-        first, second = words(runs.letter).values()
-        return replace(
-            one, sentence=f"{one.sentence}. Whether {first}, or {second}: the optimizers make the same steps"
-        )
+        either = ", or that ".join(words(runs.letter).values())
+        said = f"{one.sentence}. The code can mean that {either}: the optimizers make the same steps"
+        return replace(one, sentence=said)
     if len(runs.case.pool.letters.contradicted) != 1 or not one.effect.keeps_gradients:
         return one
     ((refused, why),) = runs.case.pool.letters.contradicted.items()
     said = words(runs.letter)[refused]
-    return replace(one, sentence=f"{one.sentence}. The code could also mean that {said}; but in that case {why}")
+    return replace(one, sentence=f"{one.sentence}. The code could also mean that {said}, but then {why}")
 
 
 def whose(runs: Runs) -> str:

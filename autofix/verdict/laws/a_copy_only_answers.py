@@ -26,6 +26,9 @@ from autofix.verdict.aims import KeptByTargets
 
 class ACopyOnlyAnswers(KeptByTargets):
     name = "a-copy-only-answers"
-    clause = "a target that a copy of the network makes, which never learns, is a constant"
+    clause = "a target that a frozen copy of the network computes is a constant"
     fact = "target-of-copy"
-    sentence = "{place} is given a target by a copy that never learns, and trains others by it"
+    sentence = (
+        "a copy of the network that is never trained computes the target of the loss at {place}, and through this "
+        "target the loss trains other parameters, too"
+    )

@@ -30,8 +30,11 @@ from autofix.verdict.runs import Runs
 
 class AForwardIsDifferentiatedAlike(KeptByGraphs):
     name = "a-forward-is-differentiated-alike"
-    clause = "a loss is trained through each derivative of a forward that it takes"
-    sentence = "the derivative of {place} is a number, and another of that forward is not"
+    clause = "the loss trains through each derivative of that forward"
+    sentence = (
+        "the derivative taken at {place} has no graph, so that the loss does not train through it; "
+        "another derivative of the same forward has one"
+    )
 
     def numbers(self, runs: Runs) -> tuple[wire.Stack, ...]:
         """The derivatives by inputs that enter a loss as numbers, beside others that have a graph."""

@@ -28,7 +28,7 @@ from autofix.verdict.runs import Runs
 
 class AGradientIsReadBeforeItIsCleared(KeptByChange):
     name = "a-gradient-is-read-before-it-is-cleared"
-    clause = "a gradient that is read is what the latest backward left"
+    clause = "the gradient that is read is that of the latest backward"
     change = "uncleared"
 
     def seen(self, runs: Runs) -> str:
@@ -38,7 +38,7 @@ class AGradientIsReadBeforeItIsCleared(KeptByChange):
             return ""
         if any(int(one.subject) < PASSES or one.stack in there or is_written(runs, one.stack) for one in read):
             return ""
-        return f"the gradient that {at(read[0].stack)} reads was always cleared since the backward that made it"
+        return f"{at(read[0].stack)} reads a gradient that was always cleared after the backward that computed it"
 
 
 def is_written(runs: Runs, stack: wire.Stack) -> bool:

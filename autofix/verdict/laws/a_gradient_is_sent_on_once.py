@@ -23,7 +23,7 @@ from autofix.verdict.runs import Runs
 
 class AGradientIsSentOnOnce(KeptByChange):
     name = "a-gradient-is-sent-on-once"
-    clause = "each gradient is sent on once from the tensor where it arrives"
+    clause = "each gradient goes on from that tensor once"
     change = "sent_once"
 
     def seen(self, runs: Runs) -> str:
@@ -33,5 +33,6 @@ class AGradientIsSentOnOnce(KeptByChange):
         if sum(int(fact.subject) for fact in once.seen("sent-once")) < PASSES:
             return ""
         return (
-            f"the call of {at(sent[0].stack)} sends on again a gradient that an earlier backward has sent on from there"
+            f"the backward at {at(sent[0].stack)} starts from a tensor with the gradient that an earlier backward left "
+            "there and has already sent on, so that this gradient counts twice"
         )

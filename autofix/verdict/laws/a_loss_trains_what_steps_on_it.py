@@ -45,7 +45,7 @@ _OTHER = 1e-2
 
 class ALossTrainsWhatStepsOnIt(Law):
     name = "a-loss-trains-what-steps-on-it"
-    clause = "each loss trains only what steps on it"
+    clause = "each optimizer steps on its own loss alone"
 
     def readings(self, runs: Runs) -> Iterator[Reading]:
         if apart := _affine(runs):
@@ -56,26 +56,26 @@ class ALossTrainsWhatStepsOnIt(Law):
         if affine := _affine(runs):
             owners = ", ".join(runs.letter.owner(one.optimizer) for one in affine)
             sentence = (
-                f"the loss of {at(affine[0].stack)} also trains {owners}, but it has no minimum in what "
-                "they give (it is affine there), and another loss of theirs has one"
+                f"the loss at {at(affine[0].stack)} also trains {owners}. It is affine in the output of {owners}, "
+                f"so that it has no minimum there; the loss that {owners} has beside it is not affine"
             )
             found.append(KEPT if set(affine) <= set(reading.apart) else Ruling(Word.BROKEN, sentence))
         if opposed := _opposed(runs):
             sentence = (
-                f"a step also uses the gradient that the loss of {at(opposed.first)} left, which pulls what "
-                f"{runs.letter.owner(opposed.optimizer)} gives the other way than its own loss of {at(opposed.second)}"
+                f"a step also uses the gradient that the loss at {at(opposed.first)} left. It pulls the output of "
+                f"{runs.letter.owner(opposed.optimizer)} the opposite way of its own loss at {at(opposed.second)}"
             )
             found.append(KEPT if reading.separated else Ruling(Word.BROKEN, sentence))
         elif taken := _taken_back(runs):
             sentence = (
-                f"a step takes back what its own loss asks for: the loss of {at(taken)}, on which another optimizer "
-                "steps, has the same term with the other sign, and leaves its gradient"
+                f"a step also uses the gradient that the loss at {at(taken)} left, on which another optimizer steps. "
+                "It has a term of the step's own loss with the opposite sign, and so takes back what that loss asks for"
             )
             found.append(KEPT if reading.separated else Ruling(Word.BROKEN, sentence))
         if measured := _measured(runs):
             sentence = (
-                f"a step also uses what comes by the difference of {at(measured)}, although that is taken between the "
-                "same before a step and after it, and leaves nothing where parameters rest"
+                f"{at(measured)} compares a value from before an optimizer's step with the same value after it, and a "
+                "step also uses the gradient of the difference. It is 0 unless parameters move between the two"
             )
             found.append(KEPT if reading.separated or reading.measured else Ruling(Word.BROKEN, sentence))
         return next((one for one in found if one.word is Word.BROKEN), KEPT if found else SILENT)

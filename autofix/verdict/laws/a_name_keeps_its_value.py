@@ -47,7 +47,7 @@ Place = tuple[Source, ast.AST]
 
 class ANameKeepsItsValue(KeptByChange):
     name = "a-name-keeps-its-value"
-    clause = "a name that was bound before a write keeps its value"
+    clause = "a variable that was assigned before the write keeps its value"
     change = "old_values"
 
     def seen(self, runs: Runs) -> str:
@@ -55,7 +55,10 @@ class ANameKeepsItsValue(KeptByChange):
         if others or not _is_one(runs) or passes_apart(runs) < PASSES or not reads_what_is_written(runs):
             return ""
         where = at(runs.whole_writes[0])
-        return f"{where} writes a tensor that is read later by an older name, and that changes the training"
+        return (
+            f"{where} writes a tensor in place, and a variable that was assigned before is read after the write. "
+            "The new value in it changes the training"
+        )
 
 
 def _is_one(runs: Runs) -> bool:

@@ -25,7 +25,7 @@ from autofix.verdict.runs import Runs
 
 class AParameterHasAName(KeptByChange):
     name = "a-parameter-has-a-name"
-    clause = "each parameter has a name in its module, and is trained"
+    clause = "the parameter is an attribute of its module, and is trained"
     change = "registered"
 
     def seen(self, runs: Runs) -> str:
@@ -38,4 +38,5 @@ class AParameterHasAName(KeptByChange):
             return ""
         gained = sum(map(len, named.names)) - sum(map(len, letter.names))
         where = at(lost[0].stack)
-        return f"the parameter that {where} makes gets a gradient, and no optimizer can train it" if gained > 0 else ""
+        said = f"nothing keeps the parameter that {where} makes: it gets a gradient, but no optimizer can train it"
+        return said if gained > 0 else ""

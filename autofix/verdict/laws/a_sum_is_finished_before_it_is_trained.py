@@ -25,11 +25,13 @@ from autofix.verdict.runs import Runs
 
 class ASumIsFinishedBeforeItIsTrained(KeptByChange):
     name = "a-sum-is-finished-before-it-is-trained"
-    clause = "each term of a sum is trained once"
+    clause = "each term of the sum is trained once"
     change = "addends"
 
     def seen(self, runs: Runs) -> str:
         grows = runs.letter.seen("loss-grows")
         if not grows or comparable(once := runs.of(self.changed(runs.code))) or once.summed < PASSES:
             return ""
-        return f"the loss of {at(grows[0].stack)} still holds the terms of the call before, and trains them again"
+        return (
+            f"the loss at {at(grows[0].stack)} still contains the terms of the backward before, and trains them again"
+        )

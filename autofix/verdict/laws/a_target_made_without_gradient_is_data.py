@@ -24,6 +24,8 @@ from autofix.verdict.aims import KeptByTargets
 
 class ATargetMadeWithoutGradientIsData(KeptByTargets):
     name = "a-target-made-without-gradient-is-data"
-    clause = "a target that the code makes with gradients off is a constant"
+    clause = "a target that the code computes with gradients off stays a constant"
     fact = "target-made-off"
-    sentence = "{place} trains the target that it is given, which the code makes with gradients off"
+    sentence = (
+        "with all gradients on, the loss at {place} also trains its target, which the code computes with gradients off"
+    )

@@ -32,8 +32,10 @@ from autofix.verdict.runs import Runs
 
 class ATermIsTrained(KeptByGraphs):
     name = "a-term-is-trained"
-    clause = "a term of a loss that is made of a derivative is trained through it"
-    sentence = "a term of the loss is made of the derivative of {place}, and trains nothing"
+    clause = "this term trains through the derivative"
+    sentence = (
+        "a term of the loss is made of the derivative taken at {place}, which has no graph: the term trains nothing"
+    )
 
     def numbers(self, runs: Runs) -> tuple[wire.Stack, ...]:
         """The derivatives without a graph that terms of losses are made of, and nothing else."""

@@ -29,7 +29,7 @@ from autofix.verdict.runs import Runs
 
 class AWriteForAPassEndsWithIt(KeptByChange):
     name = "a-write-for-a-pass-ends-with-it"
-    clause = "what a pass sets in a parameter is there for that pass alone"
+    clause = "what an iteration writes into the parameter is there for that iteration alone"
     change = "for_a_pass"
 
     def seen(self, runs: Runs) -> str:
@@ -45,7 +45,7 @@ class AWriteForAPassEndsWithIt(KeptByChange):
         apart = departures(one, other, LIVE, printed=True)
         if not apart or any(change.parameter not in names for change in apart):
             return ""
-        return f"each step moves what {at(anew[0].stack)} then overwrites before anything reads it"
+        return f"each step moves entries of a parameter that {at(anew[0].stack)} overwrites before anything reads them"
 
 
 def _is_conditional(runs: Runs, stack: wire.Stack) -> bool:

@@ -32,7 +32,7 @@ from autofix.verdict.runs import Runs
 
 class AnErrorOnlyWeighs(Law):
     name = "an-error-only-weighs"
-    clause = "what one loss is to make small only weighs in another"
+    clause = "this error is a constant weight there, and the other loss alone trains it"
 
     def readings(self, runs: Runs) -> Iterator[Reading]:
         """The code with constants as weights."""
@@ -47,7 +47,8 @@ class AnErrorOnlyWeighs(Law):
             return KEPT
         return Ruling(
             Word.BROKEN,
-            f"the loss of {at(loss)} also trains the error that it weighs by, which another loss is to make small",
+            f"the loss at {at(loss)} weighs its terms by an error, as by an advantage, and also trains this error. "
+            "Another loss is there to make the error small",
         )
 
 

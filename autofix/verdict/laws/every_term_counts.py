@@ -44,7 +44,9 @@ class EveryTermCounts(KeptByChange):
         other = runs.of(self.changed(runs.code))
         if comparable(other) or _differences(other):
             return ""
-        return f"{at(zeros[0].stack)} subtracts a tensor from itself, by two names of one memory: that is always 0"
+        return (
+            f"{at(zeros[0].stack)} subtracts a tensor from itself, because two names share one memory: that is always 0"
+        )
 
     def spares(self, reading: Reading) -> bool:
         """None in which the term trains in no pass, which breaks it, too."""
@@ -55,10 +57,12 @@ class EveryTermCounts(KeptByChange):
         if ruling.word is Word.BROKEN or not ((reading.truncated or reading.constant) and runs.letter.reused):
             return ruling
         if runs.letter.bare and not _is_compared(runs):
-            return Ruling(Word.BROKEN, "a term that later passes make would train nothing that they step on")
+            return Ruling(
+                Word.BROKEN, "a term of each later loss would train none of the parameters that are stepped then"
+            )
         if not runs.letter.added or runs.sourced.fed:
             return ruling
-        return Ruling(Word.BROKEN, "a term of the loss would train in the first pass alone, or in none")
+        return Ruling(Word.BROKEN, "a term of the loss would train in the first iteration alone, or in none")
 
 
 def _is_compared(runs: Runs) -> bool:

@@ -60,7 +60,8 @@ class EverythingOwnedLearns(Law):
     def says(self, runs: Runs, reading: Reading) -> Ruling:
         if cut := _cut_off(runs):
             why = (
-                f"behind the cut at {at(cut)} an optimizer gets no gradient of the loss that it steps on, or of a part"
+                f"the graph is cut at {at(cut)}: an optimizer gets no gradient from there, although the loss that it "
+                "steps on, or a part of that loss, depends on its parameters"
             )
             return KEPT if reading.uncut == cut else Ruling(Word.BROKEN, why)
         if why := _written_over(runs):
@@ -68,12 +69,12 @@ class EverythingOwnedLearns(Law):
         if not ((reading.truncated or reading.constant) and runs.letter.reused):
             return SILENT
         if runs.letter.alone:
-            return Ruling(Word.BROKEN, "later passes would have nothing to train")
+            return Ruling(Word.BROKEN, "the losses of later iterations would train nothing")
         if comparable(runs.cut) or not (lost := next(_never_taught(runs, starved(runs.letter, runs.cut)), "")):
             return SILENT
         if runs.sourced.fed and not (_steps_in_vain(runs) or _is_made_in_vain(runs)):
             return SILENT
-        return Ruling(Word.BROKEN, f"{lost} would get no gradient in later passes")
+        return Ruling(Word.BROKEN, f"{lost} would get no gradient in later iterations")
 
 
 def _cut_off(runs: Runs) -> wire.Stack:
@@ -106,7 +107,7 @@ def _written_over(runs: Runs) -> str:
     if comparable(other) or any(deprived(other, letter)) or not (lost := next(deprived(letter, other), "")):
         return ""
     place, name = next(iter(places.items()))
-    return f"{lost} would never get a gradient, because {at(place)} writes to the memory of {name}"
+    return f"{lost} never gets a gradient, because {at(place)} writes in place to the memory of `{name}`"
 
 
 def _never_taught(runs: Runs, starved: Iterator[str]) -> Iterator[str]:

@@ -24,7 +24,7 @@ _JOINED = "one-memory-joined"
 
 class WhatIsCollectedKeepsItsValue(KeptByChange):
     name = "what-is-collected-keeps-its-value"
-    clause = "what is collected keeps the value that it had"
+    clause = "each collected tensor keeps the value that it had"
     change = "copied"
 
     def seen(self, runs: Runs) -> str:
@@ -37,4 +37,7 @@ class WhatIsCollectedKeepsItsValue(KeptByChange):
         pairs = zip(runs.letter.steps or runs.letter.leaves, other.steps or other.leaves, strict=False)
         if sum(one.gradients != two.gradients for one, two in pairs) < PASSES:
             return ""
-        return f"{at(joined[0].stack)} joins views of one memory that is written between them: all show the last value"
+        return (
+            f"{at(joined[0].stack)} joins views of one tensor, which is written in place after each was collected: "
+            "all of them show the last value"
+        )

@@ -39,7 +39,7 @@ from autofix.verdict.runs import Runs
 
 class WhatIsComparedIsTheOlder(Law):
     name = "what-is-compared-is-the-older"
-    clause = "what is held against newer values of the same is a constant in all passes"
+    clause = "the older value is a constant in all iterations"
 
     def readings(self, runs: Runs) -> Iterator[Reading]:
         """The code with the older values as constants."""
@@ -55,8 +55,8 @@ class WhatIsComparedIsTheOlder(Law):
             return KEPT
         return Ruling(
             Word.BROKEN,
-            f"{at(place)} also differentiates the older of the values that it compares, by parameters "
-            "that were stepped since; computed anew, both values would be the same in each pass",
+            f"{at(place)} compares a value with an older version of it, and gradients also flow into the older "
+            "version, to parameters as they were before a step. Computed again, the two would always be equal",
         )
 
 

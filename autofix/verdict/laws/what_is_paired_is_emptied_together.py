@@ -26,7 +26,7 @@ from autofix.verdict.runs import Runs
 
 class WhatIsPairedIsEmptiedTogether(KeptByChange):
     name = "what-is-paired-is-emptied-together"
-    clause = "lists that a loss pairs are emptied together"
+    clause = "the lists are emptied together"
     change = "emptied"
 
     def seen(self, runs: Runs) -> str:
@@ -40,5 +40,6 @@ class WhatIsPairedIsEmptiedTogether(KeptByChange):
             return ""
         records = " and ".join(found.records)
         return (
-            f"each pass empties {found.twin}, and pairs it with {records}, which still holds what earlier passes left"
+            f"the loss pairs {found.twin} with {records}. Each iteration empties {found.twin}, but {records} still "
+            "has entries of earlier iterations"
         )

@@ -30,9 +30,9 @@ from autofix.verdict.runs import Runs
 
 class WhatIsSwitchedOffStaysSo(KeptByChange):
     name = "what-is-switched-off-stays-so"
-    clause = "gradients are on for what needs them there, and what leaves it is a constant"
+    clause = "gradients are on there only for what needs them, and all else stays a constant"
     change = "off"
 
     def seen(self, runs: Runs) -> str:
         found = lifted.inside(runs) or lifted.weighed(runs)
-        return lifted.said(found[0]) if found and lifted.trains_more(runs) else ""
+        return f"with all gradients on, {lifted.said(found[0])}" if found and lifted.trains_more(runs) else ""

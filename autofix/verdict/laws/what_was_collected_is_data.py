@@ -29,7 +29,7 @@ from autofix.verdict.runs import Runs
 
 class WhatWasCollectedIsData(KeptByChange):
     name = "what-was-collected-is-data"
-    clause = "what was collected once is a constant in all passes that use it"
+    clause = "what was collected is a constant in all iterations that use it"
     change = "constant"
 
     def seen(self, runs: Runs) -> str:
@@ -38,4 +38,6 @@ class WhatWasCollectedIsData(KeptByChange):
         if comparable(runs.constant) or any(deprived(runs.constant, runs.letter)):
             return ""
         where = at(runs.sourced.reused[0])
-        return f"the loss of {where} differentiates what was collected before it, by older parameters"
+        return (
+            f"the loss at {where} also differentiates what was collected before, by parameters that were stepped since"
+        )
