@@ -82,7 +82,7 @@ def asked(report: Report) -> Question:
 @pytest.mark.parametrize(
     ("program", "codes", "expected"),
     [
-        (BENT, ("AG201", "AG202"), ("Should critic learn from `actor_loss`?", ["apart", "both"])),
+        (BENT, ("AG201", "AG202"), ("Should critic also learn from `actor_loss`?", ["apart", "both"])),
         pytest.param(
             *(LEFT, ("AG201", "AG202"), ("Should G also learn from `loss_d`?", ["own", "both"])),
             marks=pytest.mark.apart("long"),
@@ -92,7 +92,7 @@ def asked(report: Report) -> Question:
                 whole(average_is_trained.CENTRED),
                 ("AG202", "AG203"),
                 (
-                    "Is `mean` a constant to the loss, or does it train what its own pass adds to it?",
+                    "Is `mean` a constant to the loss, or does the loss train what its own iteration adds to it?",
                     ["constant", "trained"],
                 ),
             ),
@@ -102,7 +102,7 @@ def asked(report: Report) -> Question:
             *(
                 whole(loss_trains_its_target.TOGETHER),
                 ("AG201", "AG210"),
-                ("Should `second` be trained as a target?", ["constant", "trained"]),
+                ("Should the loss also train its target `second`?", ["constant", "trained"]),
             ),
             marks=pytest.mark.apart("long"),
         ),
@@ -110,7 +110,7 @@ def asked(report: Report) -> Question:
             *(
                 whole(loss_trains_its_target.TEMPORAL),
                 ("AG201", "AG210"),
-                ("Should `reward + 0.9 * later` be trained as a target?", ["constant", "trained"]),
+                ("Should the loss also train its target `reward + 0.9 * later`?", ["constant", "trained"]),
             ),
             marks=pytest.mark.apart("long"),
         ),
@@ -119,7 +119,7 @@ def asked(report: Report) -> Question:
                 whole(passes_train_earlier_ones.FRAMES),
                 ("AG201", "AG203"),
                 (
-                    "Is `before` done once its own pass has gone backward, or do later passes train it, too?",
+                    "Is `before` a constant after the backward of its iteration, or do later losses train it, too?",
                     ["constant", "trained"],
                 ),
             ),
@@ -130,7 +130,7 @@ def asked(report: Report) -> Question:
                 whole(network_reads_its_output.FEATURES),
                 ("AG203", "AG211"),
                 (
-                    "Does each pass begin with the same input, or with `nodes` of the pass before?",
+                    "Does each iteration read the same input, or `nodes` of the iteration before?",
                     ["kept", "handed-on"],
                 ),
             ),
@@ -141,7 +141,7 @@ def asked(report: Report) -> Question:
                 whole(start_is_read_once.WORDS),
                 ("AG203", "AG213"),
                 (
-                    "Does each pass begin anew with `first`, or go on from `word` of the pass before?",
+                    "Does each iteration begin anew with `first`, or go on from `word` of the one before?",
                     ["anew", "goes-on"],
                 ),
             ),
@@ -150,14 +150,17 @@ def asked(report: Report) -> Question:
         (
             whole(shared_across_passes.EPOCHS.replace("- old)", "+ old)")),
             ("AG206",),
-            ("Is `old` a constant in all passes that use it, or to be computed anew in each?", ["constant", "anew"]),
+            (
+                "Is `old` a constant in all iterations that use it, or should each of them compute it anew?",
+                ["constant", "anew"],
+            ),
         ),
         pytest.param(
             *(
                 whole(derivative_is_constant.BY_GRAD),
                 ("AG201", "AG407"),
                 (
-                    "Should `loss` be trained through the derivative of main.py:12, or is that a constant?",
+                    "Should `loss` train through the derivative taken at main.py:12, or is this derivative a constant?",
                     ["through", "constant"],
                 ),
             ),
@@ -169,7 +172,7 @@ def asked(report: Report) -> Question:
                 ("AG203",),
                 (
                     (
-                        "Is each step trained by what is new in `total` alone, "
+                        "`total` keeps growing. Does each step use only its new terms, "
                         "or do backward and step belong after the loop?"
                     ),
                     ["own", "all"],
@@ -199,7 +202,10 @@ def asked(report: Report) -> Question:
         (
             whole(operands_written_in_turn.MEANS),
             ("AG101",),
-            ("Does each of the writes around main.py:11 read what was before them all?", ["before", "in-turn"]),
+            (
+                "Does each of the writes around main.py:11 read the values from before all of them?",
+                ["before", "in-turn"],
+            ),
         ),
         pytest.param(
             *(
@@ -207,8 +213,8 @@ def asked(report: Report) -> Question:
                 ("AG203", "AG213"),
                 (
                     (
-                        "Does each pass begin anew with `torch.zeros(1, 1, 4)`, "
-                        "or go on from `model.hidden` of the pass before?"
+                        "Does each iteration begin anew with `torch.zeros(1, 1, 4)`, "
+                        "or go on from `model.hidden` of the one before?"
                     ),
                     ["anew", "goes-on"],
                 ),
@@ -276,7 +282,10 @@ def test_an_average_that_each_epoch_begins_anew_is_a_constant_to_its_last_pass_t
     target = replace(written(tmp_path, program), reading="constant")
     edited = {target.script: program.replace(*edit).encode()}
     judged = pipeline.verify(target, edited, probe=probe, progress=lambda _: None)
-    assert asked(judged).text == "Is `mean` a constant to the loss, or does it train what its own pass adds to it?"
+    assert (
+        asked(judged).text
+        == "Is `mean` a constant to the loss, or does the loss train what its own iteration adds to it?"
+    )
     assert judged.outcome is (Outcome.SAFE if safe else Outcome.UNSAFE)
 
 

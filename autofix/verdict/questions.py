@@ -31,7 +31,7 @@ _ASKED = (
     (LOSS_WORDS, ("sum", "mean", "Is the sum of these values the loss, or their mean?")),
     (COMPLEX_WORDS, ("real", "magnitude", "Is the real part of this value the loss, or its magnitude?")),
     (ARRAY_WORDS, ("constant", "trained",
-                   "Is this array a constant to the loss, or is what it is made of trained by it?")),
+                   "Is this array a constant, or does the loss train the tensor that it was computed from?")),
     (LEAF_WORDS, ("leaf", "result", "Is this tensor a new leaf, or does it keep its graph to what made it?")),
 )  # fmt: skip
 """By the clauses of both readings, the names of the answers, and the question."""
@@ -112,12 +112,12 @@ def _refused(runs: Runs) -> Question | None:
 
 def _target(runs: Runs) -> Question | None:
     """A target with a graph in which the failure lies."""
-    return _constant(runs, aims.TARGET, "the target", "loss-trains-its-target", "as a target")
+    return _constant(runs, aims.TARGET, "the target", "loss-trains-its-target", "its target")
 
 
 def _weight(runs: Runs) -> Question | None:
     """What weighs a term of a loss, with such a graph."""
-    return _constant(runs, aims.WEIGHT, "what weighs a term", "weight-is-trained", "by what it weighs")
+    return _constant(runs, aims.WEIGHT, "the weight of a term", "weight-is-trained", "the weight")
 
 
 def _constant(runs: Runs, name: str, unnamed: str, about: str, role: str) -> Question | None:
@@ -126,12 +126,14 @@ def _constant(runs: Runs, name: str, unnamed: str, about: str, role: str) -> Que
     used = reading.targets[0]
     node = next((node for _, _, node in Sources.of(runs.case.pool.target).nodes(used.stack[:1])), None)
     given = calls.given(node, used.argument) if node is not None else None
-    what = f"`{ast.unparse(given)[:_LONG]}`" if given is not None else f"{unnamed} of {at(used.stack)}"
+    named = f"`{ast.unparse(given)[:_LONG]}`" if given is not None else ""
+    what = named or f"{unnamed} at {at(used.stack)}"
     answers = (
         Answer("constant", f"{what} is a constant, and no gradient flows into it", reading),
-        Answer("trained", f"{what} is trained, too", runs.code),
+        Answer("trained", f"the loss trains {what}, too", runs.code),
     )
-    return Question(about, f"Should {what} be trained {role}?", used.stack, answers)
+    whom = f"{role} {named}" if named else what
+    return Question(about, f"Should the loss also train {whom}?", used.stack, answers)
 
 
 def _two_losses(runs: Runs) -> Question | None:
@@ -145,7 +147,7 @@ def _two_losses(runs: Runs) -> Question | None:
         Answer("apart", f"{fact.subject} does not learn from {name}", apart),
         Answer("both", f"{fact.subject} learns from {name}, too", runs.code),
     )
-    text = f"Should {fact.subject} learn from {name}?"
+    text = f"Should {fact.subject} also learn from {name}?"
     return Question("loss-trains-two-networks", text, fact.stack, answers)
 
 
@@ -171,10 +173,10 @@ def _old_values(runs: Runs) -> Question | None:
         return None
     place = next(iter(runs.whole_writes), ())
     answers = (
-        Answer("old", "a name that was bound before keeps the old value", replace(runs.code, old_values=True)),
-        Answer("written", "a name that was bound before shows the value written", runs.code),
+        Answer("old", "a variable that was assigned before keeps the old value", replace(runs.code, old_values=True)),
+        Answer("written", "a variable that was assigned before shows the new value", runs.code),
     )
-    text = f"{at(place)} writes in place. Should a name that was bound before, and is read later, keep the old value?"
+    text = f"{at(place)} writes in place. Should a variable that was assigned before and is read later keep its value?"
     return Question("old-value-read-later", text, place, answers)
 
 
@@ -182,14 +184,14 @@ def _made_once(runs: Runs) -> Question | None:
     constant = replace(runs.code, constant=True)
     if not runs.letter.reused or is_broken(runs, constant, at_hand=True) or required(runs, constant):
         return None
-    what, place = _handed_on(runs, "what {} makes once")
+    what, place = _handed_on(runs, "the value computed once at {}")
     answers = (
         Answer("constant", f"{what} is a constant, and no gradient flows into it", constant),
-        Answer("anew", f"{what} is computed anew in each pass, and trained there", None),
+        Answer("anew", f"each iteration computes {what} anew, and trains it", None),
     )
     return Question(
         "shared-across-passes",
-        f"Is {what} a constant in all passes that use it, or to be computed anew in each?",
+        f"Is {what} a constant in all iterations that use it, or should each of them compute it anew?",
         place,
         answers,
     )
@@ -197,21 +199,23 @@ def _made_once(runs: Runs) -> Question | None:
 
 def _own_output(runs: Runs) -> Question | None:
     """A network that reads in each pass what it gave in the pass before."""
-    return own_output.asked(runs, *_handed_on(runs, "what {} writes"))
+    return own_output.asked(runs, *_handed_on(runs, "the value written at {}"))
 
 
 def _average(runs: Runs) -> Question | None:
     """An average that a pass keeps up and uses."""
     if (reading := constant_averages(runs)) is None:
         return None
-    what, place = _handed_on(runs, "the average of {}")
+    what, place = _handed_on(runs, "the average kept at {}")
     answers = (
         Answer("constant", f"{what} is a constant to the loss", reading),
-        Answer("trained", f"each pass is trained through its own part of {what}", replace(runs.code, truncated=True)),
+        Answer(
+            "trained", f"each loss trains what its own iteration adds to {what}", replace(runs.code, truncated=True)
+        ),
     )
     return Question(
         "average-is-trained",
-        f"Is {what} a constant to the loss, or does it train what its own pass adds to it?",
+        f"Is {what} a constant to the loss, or does the loss train what its own iteration adds to it?",
         place,
         answers,
     )
@@ -222,12 +226,12 @@ def _earlier_passes(runs: Runs) -> Question | None:
     code = replace(runs.code, truncated=runs.letter.carried)
     if (ended := ended_by_call(runs, code)) is None:
         return None
-    what, place = _handed_on(runs, "what {} hands on")
+    what, place = _handed_on(runs, "the value handed on at {}")
     answers = (
-        Answer("constant", f"{what} is a constant to later passes", ended),
-        Answer("trained", f"the losses of later passes train what {what} is made of, too", code),
+        Answer("constant", f"{what} is a constant to later iterations", ended),
+        Answer("trained", f"the losses of later iterations also train what {what} was computed from", code),
     )
-    text = f"Is {what} done once its own pass has gone backward, or do later passes train it, too?"
+    text = f"Is {what} a constant after the backward of its iteration, or do later losses train it, too?"
     return Question("passes-train-earlier-ones", text, place, answers)
 
 
@@ -247,14 +251,14 @@ def _derivative(runs: Runs) -> Question | None:
     answers = (
         Answer(
             "through",
-            f"{name} is trained through this derivative, as with create_graph=True",
+            f"{name} trains through this derivative, as with create_graph=True",
             replace(runs.code, through=(place,)),
         ),
         Answer("constant", f"this derivative is a constant to {name}", runs.code),
     )
     return Question(
         "derivative-is-constant",
-        f"Should {name} be trained through the derivative of {at(place)}, or is that a constant?",
+        f"Should {name} train through the derivative taken at {at(place)}, or is this derivative a constant?",
         place,
         answers,
     )
@@ -267,10 +271,12 @@ def _growing(runs: Runs) -> Question | None:
         return None
     name = _loss(fact.stack)
     answers = (
-        Answer("own", f"each step is trained by what is new in {name}", replace(runs.code, truncated=True)),
-        Answer("all", f"each step is trained by all that was summed up in {name} before, too", runs.code),
+        Answer("own", f"each step uses only the new terms of {name}", replace(runs.code, truncated=True)),
+        Answer("all", f"each step uses all terms that were summed up in {name} so far", runs.code),
     )
-    text = f"Is each step trained by what is new in {name} alone, or do backward and step belong after the loop?"
+    text = (
+        f"{name} keeps growing. Does each step use only its new terms, or do backward and step belong after the loop?"
+    )
     return Question("loss-grows-over-loop", text, fact.stack, answers)
 
 

@@ -21,5 +21,5 @@ def with_constants(runs: Runs, found: Assessment) -> Assessment:
     """What an edit does, and that it is the code with such values as constants, where it changes that alone."""
     if found.effect is not Effect.CHANGED or (reading := constants(runs, runs.code)) is None:
         return found
-    what = "a target" if seen(runs)[0].name == TARGET else "what weighs a term of the loss"
-    return told_as(runs, found, reading, f"{what} is a constant; as it is written, that is trained, too")
+    what = "a target" if seen(runs)[0].name == TARGET else "the weight of a term of the loss"
+    return told_as(runs, found, reading, f"{what} is a constant; as written, the loss trains it, too")

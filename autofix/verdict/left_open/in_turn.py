@@ -34,9 +34,9 @@ def asked(runs: Runs) -> Question | None:
     where = place(runs)
     answers = (
         Answer("before", _clause(runs), reading),
-        Answer("in-turn", "a later one of them reads what an earlier one has written", runs.code),
+        Answer("in-turn", "a later write reads what an earlier one has written", runs.code),
     )
-    text = f"Does each of the writes around {at(where)} read what was before them all?"
+    text = f"Does each of the writes around {at(where)} read the values from before all of them?"
     return Question("operands-written-in-turn", text, where, answers)
 
 
@@ -46,4 +46,4 @@ def with_both(runs: Runs, found: Assessment) -> Assessment:
 
 
 def _clause(runs: Runs) -> str:
-    return f"each of the writes around {at(place(runs))} reads what was before them all"
+    return f"each of the writes around {at(place(runs))} reads the values from before all of them"

@@ -73,7 +73,9 @@ def asked(runs: Runs) -> Question | None:
 
 def with_copy(runs: Runs, found: Assessment) -> Assessment:
     """What an edit does, and that it is the code in which what is written by another name keeps its value."""
-    return told_as(runs, found, kept(runs), f"{_clause(runs)}; as written, that changes both, which are one tensor")
+    return told_as(
+        runs, found, kept(runs), f"{_clause(runs)}; as written, both are one tensor, and the write changes both"
+    )
 
 
 def _clause(runs: Runs) -> str:

@@ -31,15 +31,15 @@ def asked(runs: Runs, what: str, place: wire.Stack) -> Question | None:
     """The question whether the input stays; `what` is handed on from pass to pass, and was made at `place`."""
     if (reading := kept(runs)) is None:
         return None
-    clause = f"each pass begins with the input that the first one reads, and {what} does not replace it"
+    clause = f"each iteration reads the input that the first one reads, and {what} does not replace it"
     answers = (
         Answer("kept", clause, reading),
-        Answer("handed-on", f"each pass begins with {what} of the pass before", replace(runs.code, truncated=True)),
+        Answer("handed-on", f"each iteration reads {what} of the iteration before", replace(runs.code, truncated=True)),
     )
-    text = f"Does each pass begin with the same input, or with {what} of the pass before?"
+    text = f"Does each iteration read the same input, or {what} of the iteration before?"
     return Question("network-reads-its-output", text, place, answers)
 
 
 def with_input(runs: Runs, found: Assessment) -> Assessment:
     """What an edit does, and that it is the code in which the input stays, where it changes that alone."""
-    return told_as(runs, found, kept(runs), "each pass reads the input that the first one reads")
+    return told_as(runs, found, kept(runs), "each iteration reads the input that the first one reads")

@@ -26,12 +26,14 @@ def asked(runs: Runs) -> Question | None:
     if (reading := anew(runs)) is None or (begun := runs.case.pool.begun) is None:
         return None
     answers = (
-        Answer("anew", f"each pass begins with `{begun.start}`", reading),
+        Answer("anew", f"each iteration begins with `{begun.start}`", reading),
         Answer(
-            "goes-on", f"each pass goes on from `{begun.path}` of the pass before", replace(runs.code, truncated=True)
+            "goes-on",
+            f"each iteration goes on from `{begun.path}` of the one before",
+            replace(runs.code, truncated=True),
         ),
     )
-    text = f"Does each pass begin anew with `{begun.start}`, or go on from `{begun.path}` of the pass before?"
+    text = f"Does each iteration begin anew with `{begun.start}`, or go on from `{begun.path}` of the one before?"
     about = "state-begins-anew-elsewhere" if begun.elsewhere else "start-is-read-once"
     about = "state-is-reset-in-part" if begun.beside else about
     return Question(about, text, (begun.place,), answers)
@@ -39,4 +41,4 @@ def asked(runs: Runs) -> Question | None:
 
 def with_start(runs: Runs, found: Assessment) -> Assessment:
     """What an edit does, and that it is the code in which each pass begins with its start, where that is all."""
-    return told_as(runs, found, anew(runs), "each pass begins with its start, as the first one does")
+    return told_as(runs, found, anew(runs), "each iteration begins with the initial state, as the first one does")

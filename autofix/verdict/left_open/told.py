@@ -17,5 +17,5 @@ def told_as(runs: Runs, found: Assessment, reading: Reading | None, said: str) -
     return replace(
         found,
         reading=reading,
-        sentence=f"with the edit, {said}. Nothing else changes: {whose(runs)} otherwise those of the code",
+        sentence=f"with the edit, {said}. Apart from that, {whose(runs)} those of the code",
     )
