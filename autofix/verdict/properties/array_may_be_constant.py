@@ -107,7 +107,9 @@ class ArrayMayBeConstant(Seen):
     name = fact = "array-may-be-constant"
     anyway = True
     runs = ("letter",)
-    sentence = "the value that leaves torch here may be meant as a constant: the loss trains without its gradient, too"
+    sentence = (
+        "the value that leaves torch here may be meant as a constant: every parameter gets a gradient without it, too"
+    )
     raises = (
         Example(TWINS, NUMPY, "torch.mean((one - two) ** 2)"),
         Example(

@@ -51,7 +51,7 @@ ALONE = CENTRED.replace("head(z - mean)", "head(mean)")
 class AverageIsTrained(Property):
     name = "average-is-trained"
     runs = ()
-    sentence = "each pass trains through what it adds to an average here, which may be meant as a constant"
+    sentence = "the loss also trains what its own iteration adds to an average; the average may be meant as a constant"
     raises = (Example(CENTRED, *CUT), Example(BY_PARTS, *KEPT), Example(TAKEN, *CUT))
     silent = (
         Example(ALONE, *CUT),

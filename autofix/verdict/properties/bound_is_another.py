@@ -91,7 +91,10 @@ class BoundIsAnother(Property):
     name = "bound-is-another"
     offered = True
     runs = ("edited",)
-    sentence = "the edit touches what keeps values in a range: no value is out of it yet, and then others would be cut"
+    sentence = (
+        "the edit changes how values are kept in a range. No value has left the range yet; once one does, gradients "
+        "differ from the code's"
+    )
     raises = (
         Example(SAMPLED, MOVES, _off(AT_ONCE.format("(0.02 * torch.randn(4, 2) - 0.1 * slope).clamp(-1, 1)"))),
         Example(SAMPLED, MOVES, _off(MOVES.replace("slope.clamp(-1, 1)", "slope.clamp(-1, 2)"))),

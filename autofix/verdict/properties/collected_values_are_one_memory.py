@@ -57,7 +57,8 @@ COPIED = ("field.square()", "field.clone().square()")
 class CollectedValuesAreOneMemory(OfTheCode):
     name, fact = "collected-values-are-one-memory", "one-memory-joined"
     sentence = (
-        "all {subject} values collected here show the last one: they are views of one memory that was written between"
+        "all {subject} values collected here are views of one memory that was written in between: all of them show "
+        "the last value"
     )
     raises = (
         Example(SOLVER.replace("SEEN", "field[1:-1]"), *COPIED),

@@ -73,7 +73,7 @@ ANEW = ("    loss = (judge", "    before = (model(x) - 1).square()\n    loss = (
 
 class ComparesNewWithNew(Property):
     name = "compares-new-with-new"
-    sentence = "what is compared here is the same in every pass of the edited run, and not in the code's"
+    sentence = "with the edit, the two sides compared here are equal in every iteration; in the code they are not"
     runs = ("edited_compared", "comparisons_moving", "letter")
     last = True
     raises = (

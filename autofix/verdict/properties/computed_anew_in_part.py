@@ -116,7 +116,7 @@ class ComputedAnewInPart(Property):
     name = "computed-anew-in-part"
     runs = ("letter", "trace")
     sentence = (
-        "the edit computes `{name}` anew for some who read it, and this still reads what was made before the steps"
+        "the edit computes `{name}` anew elsewhere, but this line still reads the old value from before the steps"
     )
     raises = (
         Example(WEIGHED, GAP, ANEW),

@@ -108,8 +108,8 @@ class ConstantIsComputedAnew(Property):
     runs = ("edited", "letter", "sourced")
     last = True
     sentence = (
-        "the edit computes again, with newer parameters, a value that this loss only reads: the value from before that "
-        "step may be meant, cut from its graph"
+        "the edit computes a value again, with newer parameters, that this loss only reads. The code may mean the "
+        "value from before that step, detached"
     )
     raises = (
         Example(ADVANTAGE, "    loss = ", "    value = critic(state).squeeze(1)\n    loss = "),

@@ -37,7 +37,7 @@ class CreateGraphUnused(Seen):
     name, former, fact = "create-graph-unused", "wasted", "wasted"
     anyway = True
     runs = ("edited", "letter")
-    sentence = "this derivative was given a graph (create_graph=True), and no backward goes through it"
+    sentence = "this derivative gets a graph (create_graph=True), but no backward ever goes through it"
     raises = (Example(INNER_STEP, "p -= 0.1 * g", "p.data -= 0.1 * g"),)
     silent = (Example(FIRST_ORDER, "p -= 0.1 * g", "p.data -= 0.1 * g"),)
 

@@ -189,7 +189,7 @@ class DerivativeIsConstant(Property):
         "letter", "letter_frozen", "nudged", "nudged_frozen", "sourced", "trace",
     )  # fmt: skip
     sentence = (
-        "{subject} enters a later loss as a constant; with create_graph=True the loss would be trained through it"
+        "{subject} enters a later loss as a constant; with create_graph=True the loss would also train through it"
     )
     raises = (
         Example(PENALTY, "score.sum().backward()", KEPT),

@@ -63,7 +63,9 @@ COPIED = ("before.t()", "before.t().clone()")
 
 class DifferenceIsZero(OfTheCode):
     name, fact = "difference-is-zero", "zero-difference"
-    sentence = "a tensor is subtracted from itself here, because both names hold one memory: the difference is always 0"
+    sentence = (
+        "a tensor is subtracted from itself here, because both names share one memory: the difference is always 0"
+    )
     raises = (
         Example(MEMORY.replace("{moved}", "(memory - before).square()"), *COPIED),
         Example(MEMORY.replace("{moved}", "nn.functional.l1_loss(before.detach(), memory)"), *COPIED),

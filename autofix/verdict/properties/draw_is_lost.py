@@ -57,7 +57,10 @@ class DrawIsLost(Property):
     name = "draw-is-lost"
     offered = True
     runs = ("edited", "followed")
-    sentence = "the call at {call} of the code draws random numbers, and the edited run draws none there, nor elsewhere"
+    sentence = (
+        "the code draws random numbers in the call at {call}; the edited run draws none there, and none elsewhere "
+        "instead"
+    )
     raises = (
         Example(NOISY, NOISY, _each(NOISY.replace(FORWARD, BY_MEAN))),
         Example(NOISY, NOISY, _each(NOISY.replace(SCORE, SCORE.replace("net(x)", "(x @ net.mean)")))),

@@ -48,7 +48,10 @@ for _ in range(4):
 
 class EachStepIsOverwritten(OfTheCode):
     name, fact = "each-step-is-overwritten", "steps-overwritten"
-    sentence = "each step moves {subject}, and this line overwrites it by what is not made of it; it may be data"
+    sentence = (
+        "each step updates {subject}, and this line overwrites it with values computed without it. It may be data and"
+        " no parameter"
+    )
     raises = (Example(QUEUE, *WITHOUT), Example(WHOLE, *DATA))
     silent = (
         Example(

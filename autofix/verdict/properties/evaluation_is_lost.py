@@ -42,7 +42,7 @@ DROPPED = f"{STEPPED}    net.eval()\n", f"{SUM[1]}    optimizer.step()\n"
 class EvaluationIsLost(Property):
     name = "evaluation-is-lost"
     runs = ("edited", "followed")
-    sentence = "the module of `{name}` is called in evaluation mode here, and in the edited run it never is"
+    sentence = "the code calls the module of `{name}` in evaluation mode here; the edited run never does"
     raises = (Example(SCORED, *DROPPED),)
     silent = (
         Example(SCORED, *SUM),

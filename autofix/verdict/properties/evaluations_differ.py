@@ -56,6 +56,8 @@ ONCE = WINDOWS.replace("max_iter=3", "max_iter=1")
 class EvaluationsDiffer(Seen):
     name, fact = "evaluations-differ", "evaluation-goes-on"
     runs = ("letter",)
-    sentence = "the closure is called several times in a step, and each call starts from what the one before has left"
+    sentence = (
+        "the closure is called several times in one step, and each call starts from the state that the call before left"
+    )
     raises = (Example(WINDOWS, KEPT, CUT),)
     silent = (Example(BEFORE, *HANDED), Example(ONCE, KEPT, CUT))

@@ -20,7 +20,7 @@ from autofix.verdict.property import Property
 class FailsWhenCompiled(Property):
     name, former = "fails-when-compiled", "compiled"
     runs = ("baseline", "compiled", "edited")
-    sentence = "compiled, the edited script does not end well: {subject}"
+    sentence = "the edited script fails once it is compiled: {subject}"
     last = True
 
     def find(self, evidence: Evidence) -> Finding | None:

@@ -39,7 +39,7 @@ EACH = ("        part = noise[:4]\n        loss", "        part = noise[:4]\n   
 
 class GradientAddsUp(OfTheCode):
     name, fact = "gradient-adds-up", "gradient-adds-up"
-    sentence = "the gradient that this keeps is the sum of those of several backward calls: nothing clears it between"
+    sentence = "the gradient read here is the sum over several backward calls: nothing clears it in between"
     raises = (
         Example(NOISE.replace("        MADE\n", "").replace("        CLEARED\n", ""), *ONCE),
         Example(NOISE.replace("        MADE\n", "").replace("CLEARED", "part.grad *= 0.5"), *ONCE),

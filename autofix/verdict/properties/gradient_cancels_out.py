@@ -57,7 +57,9 @@ for _ in range(4):
 
 class GradientCancelsOut(Property):
     name = "gradient-cancels-out"
-    sentence = "the gradients of what is scaled here cancel out; in one of its uses it may be meant as a constant"
+    sentence = (
+        "the gradients of the value that is scaled here cancel out; it may be meant as a constant in one of its uses"
+    )
     runs = ("trace", "edited_compared")
     last = True
     raises = (

@@ -54,7 +54,7 @@ for _ in range(5):
 class GradientKeptIsWritten(OfTheCode):
     name, fact = "gradient-kept-is-written", "old-gradient-read"
     sentence = (
-        "what is read here was kept of a gradient, and a later backward has written to its memory: it needs a copy"
+        "what is read here was kept of a gradient, and a later backward has overwritten it: keep a copy (clone())"
     )
     raises = (Example(MOMENTUM.replace("KEPT", "w.grad"), *OUT_OF_PLACE),)
     silent = (

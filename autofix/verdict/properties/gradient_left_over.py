@@ -95,7 +95,7 @@ class GradientLeftOver(Seen):
     name, former, fact = "gradient-left-over", "cross-talk", "cross-talk"
     anyway = True
     runs = ("edited", "followed")
-    sentence = "what this backward left in {subject} is used by the step of another optimizer"
+    sentence = "the gradient that this backward leaves in {subject} is used by the step of another optimizer"
     raises = (
         Example(BOTH_ZEROED_FIRST, "d_loss.backward()", KEPT),
         Example(ADDED, "d_loss.backward()", KEPT),

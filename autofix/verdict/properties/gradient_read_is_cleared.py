@@ -51,7 +51,7 @@ class GradientReadIsCleared(Property):
     name = "gradient-read-is-cleared"
     change = "uncleared"
     runs = ("followed",)
-    sentence = "the gradient that is read here was cleared since the backward that made it, and is always taken for 0"
+    sentence = "the gradient read here was always cleared after the backward that computed it, so it counts as 0"
     raises = (Example(READ, *KEPT), Example(STEPPED, *GUARDED))
     silent = (Example(OTHER_HEAD, *KEPT), Example(ADDED, *KEPT))
 

@@ -49,8 +49,8 @@ class GradientSentTwice(Seen):
     name, fact = "gradient-sent-twice", "gradient-sent-twice"
     anyway = True
     sentence = (
-        "this backward starts from a tensor with the gradient that an earlier backward left there and has sent on "
-        "already: {subject} gets it twice"
+        "this backward starts from a tensor with the gradient that an earlier backward left there and has already "
+        "sent on: {subject} gets it twice"
     )
     raises = (Example(SPLIT, *KEPT), Example(TWO, *KEPT), Example(NOISE, *KEPT))
     silent = (Example(ZEROED, *KEPT), Example(OWN, *KEPT), Example(SPLIT, *LEAF))

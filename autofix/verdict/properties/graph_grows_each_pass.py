@@ -53,15 +53,15 @@ for _ in range(8):
 NETS = "student, teacher = nn.Linear(3, 4), nn.Linear(3, 4)"
 _GROWS = {
     "growth": "this backward reaches",
-    "kept-growth": "what is cut here keeps",
-    "held-growth": "the parameters that this calls keep",
+    "kept-growth": "the value that is detached here keeps",
+    "held-growth": "the parameters of the module called here keep",
 }
 
 
 class GraphGrowsEachPass(Seen):
     name, former, fact = "graph-grows-each-pass", "growth", "growth"
     anyway = True
-    sentence = "{what} {subject} nodes of earlier passes, and more each time"
+    sentence = "{what} {subject} operations of earlier iterations, and more in each iteration"
     raises = (
         Example(CARRIED, "loss.backward()", "loss.backward(retain_graph=True)"),
         Example(AVERAGED, "z - mean)", "z - mean.detach())"),

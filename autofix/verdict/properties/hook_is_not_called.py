@@ -67,7 +67,7 @@ FORWARD = (
 class HookIsNotCalled(Property):
     name = "hook-is-not-called"
     runs = ("edited", "followed")
-    sentence = "`{hook}`, a hook of the program, is {how} in the edited run"
+    sentence = "the program's hook `{hook}` is {how} in the edited run"
     raises = (Example(TWICE, *PAST), Example(TWICE, *FORWARD), Example(BACK, *PAST))
     silent = (
         Example(TWICE, *SUM),

@@ -93,8 +93,8 @@ class KeptGraphIsUsedLater(Property):
     runs = ("edited", "left_of")
     last = True
     sentence = (
-        "`{path}` keeps results with a graph that a backward has gone through, and they are taken out here once a pass "
-        "comes to it: none that was compared did"
+        "`{path}` keeps results whose graph a backward has freed. This line reads them in later iterations, which no "
+        "run came to, and can then fail"
     )
     raises = (Example(LATE, "query(fake)", "query(G(z))"), Example(LAGGED, *CUT))
     silent = (

@@ -61,7 +61,7 @@ LEFT_OUT = ("for p in net.parameters())\n", "for p in net.parameters() if p.grad
 class LeafIsMadeOfResult(Property):
     name = "leaf-is-made-of-result"
     runs = ("edited", "sourced")
-    sentence = "{subject} never gets a gradient: this loss ends at a leaf that is made of its result"
+    sentence = "{subject} never gets a gradient: the graph of this loss ends at a leaf that is made of its result"
     raises = (Example(PREDICTED, *LEFT_OUT), Example(AS_TENSOR, *LEFT_OUT))
     silent = (Example(STEPPED, *LEFT_OUT), Example(ASKED, *LEFT_OUT))
 

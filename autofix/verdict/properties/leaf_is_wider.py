@@ -36,7 +36,10 @@ LEAF = ".detach().requires_grad_()"
 
 class LeafIsWider(OfTheCode):
     name, fact = "leaf-is-wider", "leaf-is-wider"
-    sentence = "this has more elements than the leaf that it is made of, which may be what is meant to be trained"
+    sentence = (
+        "the new leaf has more elements than the leaf that it is computed from; the smaller one may be meant to be "
+        "trained"
+    )
     raises = (
         Example(_made("F.interpolate(coarse, size=(6, 6))", 6), "size=(6, 6))", f"size=(6, 6)){LEAF}"),
         Example(_made("coarse.repeat(1, 1, 2, 2)", 4), "repeat(1, 1, 2, 2)", f"repeat(1, 1, 2, 2){LEAF}"),

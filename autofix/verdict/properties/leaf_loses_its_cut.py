@@ -77,7 +77,10 @@ class LeafLosesItsCut(Property):
     name = "leaf-loses-its-cut"
     anyway = True
     runs = ("trace",)
-    sentence = "the code makes a leaf here, and the edit a result: what fails may be meant as a derivative by this leaf"
+    sentence = (
+        "the code makes a leaf here, and the edit makes it a result with a graph. The failing derivative may be meant"
+        " with respect to the leaf"
+    )
     raises = (Example(ADAPTED, *UNCUT), Example(TRAINER, *KEPT))
     silent = (Example(ADAPTED, *BY_LEAF), Example(PENALTY, ".tanh().detach()", ".tanh()"))
 

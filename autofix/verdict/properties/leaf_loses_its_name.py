@@ -51,8 +51,8 @@ class LeafLosesItsName(Property):
     name = "leaf-loses-its-name"
     runs = ("trace",)
     sentence = (
-        "`{name}` was made to ask for its gradient before this gave the name to a result: the gradient of what it was "
-        "may be meant"
+        "`{name}` asked for its gradient before this line assigned a result to the same name. The gradient of the "
+        "first tensor may be meant"
     )
     raises = (Example(ATTACK, *KEPT), Example(HANDED_ON, *KEPT))
     silent = (

@@ -170,7 +170,7 @@ _SAME_GRAPHS = (Effect.IDENTICAL, Effect.MEANT)
 _TAKES = ("Select", "Slice", "Index", "Gather")
 """Operations that take some rows. An edit that computes anew may take them of what a layer is given, instead."""
 _UNSEEN = (
-    "out of the graph. No gradient of these runs depends on it, a later one may: keep it in the graph, or make sure "
+    "out of the graph. No gradient in these runs goes there, but a later one may: keep it in the graph, or make sure "
     "that none is meant to"
 )
 _HIDES = (
@@ -234,7 +234,7 @@ class LeftOutOfGraph(Property):
             )
         if any(hides) and (name := _switched_on_later(evidence)):
             return self.found(
-                subject=f"operations out of the graph while {name} has no gradient; the code switches it on elsewhere"
+                subject=f"operations out of the graph while {name} is frozen; the code unfreezes it elsewhere"
             )
         return None
 

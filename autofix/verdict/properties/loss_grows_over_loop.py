@@ -162,7 +162,10 @@ class LossGrowsOverLoop(Seen):
     name, fact = "loss-grows-over-loop", "loss-grows"
     anyway = True
     runs = ("edited", "followed", "letter")
-    sentence = "this loss has the terms that it had a pass before, and more ({subject} by now): early ones train again"
+    sentence = (
+        "this loss contains all terms of the iteration before and new ones ({subject} by now): it trains the early "
+        "terms again"
+    )
     raises = (
         Example(TASKS, EACH, KEPT),
         Example(OVER_TIME, LAST, "(torch.stack(losses).sum() / 4).backward(retain_graph=True)"),

@@ -40,7 +40,7 @@ class LossHasAnotherValue(Property):
     name = "loss-has-another-value"
     anyway = True
     runs = ("letter", "edited")
-    sentence = "the loss is {now} where the code computes {was}"
+    sentence = "the loss is {now} with the edit, and {was} in the code"
     raises = (Example(SCORE, OLD, NEW.replace("1 -", "2 -")),)
     silent = (Example(SCORE, OLD, NEW), Example(SCORE, OLD, NEW.replace("(out - y) ** 2", "torch.square(out - y)")))
 

@@ -25,12 +25,11 @@ from autofix.verdict.runs import lines
 
 FACTS = {
     "computed-first": (
-        "the code computes this loss before the one that is stepped on first, and the edit computes it again behind "
-        "that step"
+        "the code computes this loss before the step on another loss, and the edit computes it again after that step"
     ),
     "put-off": (
-        "the code sends each of these losses backward passes after it was made, and the edit computes them with the "
-        "parameters of then"
+        "the code runs the backward of these losses some iterations after it computed them, and the edit computes them "
+        "with the newer parameters"
     ),
 }
 """What is seen of the code, and said of an edit with newer parameters in which it is so no more."""
@@ -106,7 +105,7 @@ def _at_last(text: str) -> tuple[str, str]:
 class LossIsComputedFirst(Property):
     name = "loss-is-computed-first"
     runs = ("edited", "letter")
-    sentence = "{subject}: its value from before may be meant"
+    sentence = "{subject}. The older value may be meant"
     raises = (Example(INVERTED, *ANEW), Example(PIPELINE, *AT_ONCE), Example(PIPELINE, *_at_last(PIPED)))
     silent = (
         Example(INVERTED, STEPS, LATER),

@@ -87,9 +87,9 @@ class LossTermIsConstant(Property):
     name, former = "loss-term-is-constant", "constant"
     anyway = True
     runs = ("letter", "nudged")
-    sentence = "what leaves the graph here comes back as a term of a loss, and no gradient depends on it"
-    late = "a term of this loss is made of earlier passes alone, and with the edit no gradient depends on it"
-    unseen = "a run in which what leaves the graph here is a little larger ends early: a loss may depend on it"
+    sentence = "the value that leaves the graph here comes back as a term of a loss, and no gradient depends on it"
+    late = "a term of this loss is computed from earlier iterations alone, and with the edit no gradient depends on it"
+    unseen = "the value that leaves the graph here may enter a loss: a run in which it is a little larger ends early"
     raises = (Example(SCORED, *EDIT), Example(CHECKED, *EDIT), Example(LATE.replace("TRUTH", "seen"), *HANDED_ON))
     silent = (
         Example(AS_TARGET, *EDIT),

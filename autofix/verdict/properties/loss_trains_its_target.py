@@ -226,8 +226,8 @@ class LossTrainsItsTarget(Property):
     name = "loss-trains-its-target"
     runs = ("trace", "sourced")
     sentence = (
-        "this loss also trains what it is given as its target, through a graph that another loss uses, or that the "
-        "code makes with gradients off; the target may be meant as a constant"
+        "this loss also trains its own target, through a graph that another loss uses or that the code makes with "
+        "gradients off. The target may be meant as a constant"
     )
     raises = (
         Example(TARGET, *KEPT),

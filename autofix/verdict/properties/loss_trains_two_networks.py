@@ -78,8 +78,8 @@ class LossTrainsTwoNetworks(Seen):
     anyway = True
     runs = ("edited", "followed")
     sentence = (
-        "this loss trains {subject} and another network, and {subject} has another loss, too: "
-        "the code does not say whether it is meant to train both"
+        "this loss trains {subject} and another network, and {subject} has a second loss. The code does not say "
+        "whether this loss is meant to train both"
     )
     raises = (
         Example(ACTOR_CRITIC, "actor_loss.backward()", KEPT),

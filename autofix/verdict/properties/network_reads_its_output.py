@@ -71,8 +71,8 @@ class NetworkReadsItsOutput(Property):
     runs = ("letter", "sourced")
     last = True
     sentence = (
-        "the network read data in the first pass, and in each later one reads nothing but what it gave in the pass "
-        "before; its input may be meant to stay"
+        "the network reads data in the first iteration, and in each later one only its own last output. Each "
+        "iteration may be meant to read the data"
     )
     raises = (Example(FEATURES, *CUT), Example(REFINED, *ENDED))
     silent = (

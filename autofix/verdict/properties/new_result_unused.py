@@ -84,7 +84,7 @@ LATER += "    first.step()\n"
 class NewResultUnused(Property):
     name = "new-result-unused"
     runs = ("trace",)
-    sentence = "{subject} gives a new result here that nothing reads; the loss may be meant to be made of it"
+    sentence = "{subject} computes a new result here that nothing reads; the loss may be meant to use it"
     raises = (
         Example(ATTACK.replace("NEW", "logits = self.model(x)"), *KEPT),
         Example(STEPPED, LATE, LATER),

@@ -128,7 +128,7 @@ class NextPassIsAnother(Property):
     name = "next-pass-is-another"
     last = True
     runs = ("baseline", "letter", "edited")
-    sentence = "{subject} acts in the next pass of a loop around the one that fails, and there {what}"
+    sentence = "{subject} runs again only in the next turn of an outer loop, and there {what}"
     raises = (
         Example(READER, OF_RESET, _reset(f"if self.hidden is not None:\n            {CUT}")),
         Example(READER, OF_RESET, _reset("self.hidden = getattr(self.hidden, 'data', None)")),

@@ -66,7 +66,7 @@ FLAG = (", requires_grad=True", "")
 class NoOptimizerYet(Property):
     name, former = "no-optimizer-yet", "unowned"
     runs = ("edited", "letter")
-    sentence = "{subject} gets no gradient any more; no optimizer owns it yet, but one made later may"
+    sentence = "{subject} gets no gradient any more. No optimizer owns it yet, but one that is made later may"
     raises = (Example(TWO_PHASES, *EDIT),)
     silent = (Example(ONE_PHASE, *EDIT), Example(FORCES, *LOOKED_AT), Example(STARTS, *FLAG))
 

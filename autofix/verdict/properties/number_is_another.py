@@ -225,7 +225,10 @@ GATE, TWICE = "def gate(x):\n", "    x *= 2.0\n"
 class NumberIsAnother(Property):
     name = "number-is-another"
     runs = ("edited", "letter")
-    sentence = "a number that the code takes at {at} is another one in the edited run, which has the same gradients"
+    sentence = (
+        "the number that the code reads at {at} has another value in the edited run, although the gradients are the "
+        "same"
+    )
     raises = (
         Example(CARRIED, KEPT, IN_TRAINING),
         Example(CARRIED, KEPT, f"{CUT}        h = h if torch.is_grad_enabled() else h.tanh()\n"),

@@ -145,7 +145,10 @@ class OldValueReadLater(Property):
     name = "old-value-read-later"
     change = "old_values"
     runs = ("letter", "letter_frozen", "old_values", "old_values_frozen", "old_values_moved", "trace")
-    sentence = "what is written here is read later by a name bound before, which may be meant to have the old value"
+    sentence = (
+        "a variable that was assigned before this write in place is read after it; it may be meant to keep its old "
+        "value"
+    )
     raises = (
         Example(SKIP, *COPIED),
         Example(NORMALISED, *COPIED),

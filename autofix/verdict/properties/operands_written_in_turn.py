@@ -75,8 +75,8 @@ class OperandsWrittenInTurn(Property):
     change = "at_once"
     runs = ("letter", "trace")
     sentence = (
-        "of writes in turn that look alike, a later one reads what an earlier one wrote; each may be meant to read "
-        "what was before them all"
+        "of several like writes in a row, a later one reads what an earlier one wrote; each may be meant to read the "
+        "values from before all of them"
     )
     raises = (
         Example(MEANS, *BOUND),

@@ -355,7 +355,8 @@ class OtherNameIsWritten(Property):
     change = "copied"
     runs = ("edited", "letter", "old_values", "trace")
     sentence = (
-        "{subject} is read after this changed {other}, which is the same tensor; it may be meant to keep its value"
+        "{subject} is the same tensor as {other}, which this line writes, and is read afterwards; it may be meant to "
+        "keep its value"
     )
     raises = (
         Example(BLOCK.replace("READ", "gate"), *SPARED),

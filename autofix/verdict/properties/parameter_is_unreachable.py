@@ -69,8 +69,8 @@ class ParameterIsUnreachable(Property):
     change = "registered"
     runs = ("edited", "letter")
     sentence = (
-        "the parameter that is made here gets a gradient, and nothing holds it, so that no optimizer can train it: "
-        "keep it under a name of its own (`self.raw = nn.Parameter(…)`), and compute from it in each pass"
+        "nothing keeps the parameter that is made here: it gets a gradient, but no optimizer can train it. Keep it as"
+        " an attribute (`self.raw = nn.Parameter(…)`), and compute from it in each forward"
     )
     raises = (Example(KERNEL, *KEEP), Example(KERNEL, *CUT), Example(FACTORS, *KEEP))
     silent = (Example(HELD, *KEEP), Example(TENSOR, *OFF), Example(BY_HAND, *KEEP), Example(LAYER, *OFF))

@@ -622,7 +622,7 @@ class PartNotNeeded(Property):
     def find(self, evidence: Evidence) -> Finding | None:
         if evidence.without is None:
             return self.found(
-                subject="the edit cannot be tried without each of its parts: too many, or one that nothing runs without"
+                subject="the edit cannot be tried without each of its parts: it has too many, or cannot run without one"
             )
         part = next(unneeded(evidence, evidence.without), None)
         if part is None:

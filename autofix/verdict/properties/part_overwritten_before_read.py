@@ -36,9 +36,7 @@ LIFTED = VIEWS.replace("b * angle.cos() + a * angle.sin()", "b * angle.cos() + t
 
 class PartOverwrittenBeforeRead(OfTheCode):
     name, fact = "part-overwritten-before-read", "part-overwritten"
-    sentence = (
-        "what is read here by its name is a part that was overwritten since; it may be meant to have its old value"
-    )
+    sentence = "the part read here by its name was overwritten before; it may be meant to have its old value"
     raises = (Example(VIEWS, *TO_THE_LETTER), Example(BOTH, *TO_THE_LETTER))
     silent = (
         Example(LIFTED, TO_THE_LETTER[0].replace("a * angle.sin()", "t[:, :2] * angle.sin()"), TO_THE_LETTER[1]),

@@ -57,7 +57,10 @@ LATER = CHAIN.replace(
 
 class PassMovesParameter(OfTheCode):
     name, fact = "pass-moves-parameter", "moved-again"
-    sentence = "as an update this write moves {subject} farther in each pass; it may be meant for the pass alone"
+    sentence = (
+        "done under no_grad, this write changes {subject} once more in each iteration; it may be meant for one "
+        "iteration alone"
+    )
     raises = (
         Example(SCALED, *DATA),
         Example(ROWS, *WITHOUT),

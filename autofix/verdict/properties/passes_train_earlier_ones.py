@@ -126,8 +126,8 @@ class PassesTrainEarlierOnes(Property):
     name = "passes-train-earlier-ones"
     runs = ()
     sentence = (
-        "each backward call here goes on through what an earlier pass handed on, whose own call freed it; "
-        "it may be meant as a constant to later passes"
+        "this backward goes on into the graph of an earlier iteration, whose own backward freed it; what is handed "
+        "over may be meant as a constant"
     )
     raises = (
         Example(FRAMES, *KEPT),

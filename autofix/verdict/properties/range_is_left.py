@@ -29,7 +29,8 @@ TIED = TIED.replace("(5, 3)", "(3, 3)")
 class RangeIsLeft(OfTheCode):
     name, fact = "range-is-left", "range-is-left"
     sentence = (
-        "this function keeps to a range, which the steps of an optimizer leave; its argument may be meant to be trained"
+        "this function keeps its result in a range, and steps on the result leave that range; its argument may be "
+        "meant to be trained"
     )
     raises = (
         Example(MIXED.replace("MADE", "logits.softmax(0)"), "softmax(0)", "softmax(0).detach().requires_grad_()"),

@@ -57,7 +57,9 @@ TWO_LOSSES = TWICE.replace("    loss.backward()\n    opt", "    (loss.sqrt() + n
 class SameLossTwice(Seen):
     name, fact = "same-loss-twice", "same-loss-twice"
     anyway = True
-    sentence = "the step uses what two backward calls of one loss left in {subject}: what it sends is counted twice"
+    sentence = (
+        "two backward calls of one loss left their gradients in {subject} before the step: this loss counts twice"
+    )
     raises = (
         Example(TWICE, "    loss.backward()\n    return", KEPT),
         Example(TWICE.replace("SGD", "Adam"), "    loss.backward()\n    return", KEPT),

@@ -79,7 +79,9 @@ WRITE = "    size *= weight\n"
 class SettingIsIgnored(Property):
     name = "setting-is-ignored"
     runs = ("edited",)
-    sentence = "the edit still takes {subject}, and reads it no more: another number would be ignored"
+    sentence = (
+        "with the edit, the function still takes {subject} but does not read it: any other number would be ignored"
+    )
     raises = (
         Example(REVERSED, OLD, NEW.replace("apply(x, scale)", "apply(x, 1.0)")),
         Example(WEIGHED, WRITE, "    size = 0.1 * size\n"),

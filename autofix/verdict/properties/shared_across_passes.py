@@ -147,7 +147,7 @@ MIXED_ANEW = "for step in range(6):\n    mixed = mix(given).softmax(1)\n"
 class SharedAcrossPasses(Property):
     name, former = "shared-across-passes", "made-once"
     runs = ("letter", "trace")
-    sentence = "several passes share what was made before them; {subject}"
+    sentence = "several iterations use a value that was computed once before them; {subject}"
     raises = (
         Example(EPOCHS, "        optimizer.step()\n", "        optimizer.step()\n        old = old.detach()\n"),
         Example(PROBED, MIXED, MIXED_ANEW),

@@ -51,7 +51,10 @@ RECORDED = ("    with torch.no_grad():\n        z = solve(x)", "    z = solve(x)
 class SolverIsUnrolled(Property):
     name = "solver-is-unrolled"
     runs = ()
-    sentence = "{subject} is solved for without gradient; one step at the solution may be meant in place of all"
+    sentence = (
+        "the code solves for {subject} in a loop with gradients off, and the edit switches them on. Only one step at "
+        "the solution may be meant to have them"
+    )
     raises = (Example(SOLVED, *RECORDED),)
     silent = (Example(SOLVED.replace("into(x)", "into(x.roll(t, 1))"), *RECORDED),)
 

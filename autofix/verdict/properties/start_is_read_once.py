@@ -108,8 +108,8 @@ class StartIsReadOnce(Property):
     change = "begun"
     runs = ()
     sentence = (
-        "each pass has `{start}` to begin with, and only the first one does: the others go on from `{path}` of the "
-        "pass before, which may be meant to be forgotten"
+        "each iteration has `{start}` to begin with, but only the first one uses it. The others go on from `{path}` "
+        "of the one before, which may be meant to be forgotten"
     )
     raises = (Example(WORDS, *CUT), Example(EACH_BEGUN, *KEPT), Example(TRAINED, *OF_MODEL))
     silent = (

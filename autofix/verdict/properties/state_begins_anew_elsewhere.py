@@ -114,8 +114,8 @@ class StateBeginsAnewElsewhere(Property):
     anyway = True
     runs = ("trace",)
     sentence = (
-        "`{path}` goes on from what the pass before left, and line {line} of {file} gives it its start again before "
-        "each call (`{start}`); the passes may be meant to begin so, too"
+        "`{path}` goes on from the iteration before, but line {line} of {file} resets it before each call "
+        "(`{start}`). Training may be meant to reset it, too"
     )
     raises = (
         Example(_reader(each=f"net.{ZERO}"), *CUT),

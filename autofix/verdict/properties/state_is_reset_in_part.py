@@ -114,9 +114,7 @@ class StateIsResetInPart(Property):
     name = "state-is-reset-in-part"
     anyway = True
     runs = ("trace",)
-    sentence = (
-        "`{method}` puts {other} back to its start, and leaves {kept} as it is; it may be meant to begin anew, too"
-    )
+    sentence = "`{method}` resets {other}, but leaves {kept} as it is; it may be meant to reset both"
     raises = (
         Example(HALF, *CUT),
         Example(CELL.replace("BEGIN", ZERO), *KEPT),

@@ -63,8 +63,8 @@ class StatisticsMoveMoreOften(Property):
     name = "statistics-move-more-often"
     runs = ("edited", "followed", "letter")
     sentence = (
-        "{subject} moves once in each pass of the code, and more often with the edit, which calls its module again in "
-        "training mode; it is saved with the network, and used in evaluation mode"
+        "the edit calls a batch norm more often in training mode: {subject} is updated more than once an iteration, "
+        "and evaluation mode uses it"
     )
     raises = (
         Example(HEADS, *ANEW),

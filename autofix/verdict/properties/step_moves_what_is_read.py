@@ -31,6 +31,8 @@ EDIT = ("square.sum().backward()", "square.sum().backward(retain_graph=True)")
 
 class StepMovesWhatIsRead(OfTheCode):
     name, fact = "step-moves-what-is-read", "elder"
-    sentence = "{subject} shares its memory with what is read here, so that each step moves both; it needs a clone()"
+    sentence = (
+        "{subject} shares its memory with the tensor read here, so that each step changes both; it needs a clone()"
+    )
     raises = (Example(TARGET, *EDIT),)
     silent = (Example(OWN, *EDIT),)

@@ -149,7 +149,7 @@ IDLE = GAN.replace("score = D(fake.detach())", "score = D(torch.randn(8, 6))")
 class StepsWithoutGradient(Property):
     name = "steps-without-gradient"
     runs = ("cut", "edited", "letter")
-    sentence = "the optimizer of {owner} steps {how}, {count} times, though a loss depends on it"
+    sentence = "the optimizer of {owner} makes {count} steps {how}, although a loss depends on its parameters"
     raises = (
         Example(GAN, "loss_g = F.mse_loss(score, one)", "loss_g = F.mse_loss(D(fake.detach()), one)"),
         Example(POLICY, NEW, ANEW),

@@ -133,8 +133,8 @@ class StoredOutputIsCut(Property):
     runs = ("letter", "sourced")
     last = True
     sentence = (
-        "the loss takes what an earlier pass stored beside the data that it was computed from: cut, these data do not "
-        "train what made it; to train that, compute it anew from the data"
+        "the loss uses an output that an earlier iteration stored beside its input data. Detached, it does not train "
+        "what made it; to train that, compute it again from the data"
     )
     raises = (
         Example(JOINED, *CUT),

@@ -36,7 +36,7 @@ class SwitchedOffForWhatIsOwned(Property):
     name = "switched-off-for-what-is-owned"
     anyway = True
     runs = ("edited", "trace")
-    sentence = "an optimizer owns {subject}, which is computed with gradients switched off here: it would never learn"
+    sentence = "{subject}, which an optimizer owns, is used here with gradients off, and would never learn"
     raises = (Example(OWNED, *ALLOWED),)
     silent = (Example(PROBED, *ALLOWED),)
 

@@ -65,7 +65,7 @@ LIFTED = ("torch.no_grad()", "torch.enable_grad()")
 class SwitchedOffIsTrained(Property):
     name = "switched-off-is-trained"
     runs = ("letter",)
-    sentence = "with the edit more gets gradients than the failing call needs: {subject}"
+    sentence = "the edit switches gradients on for more than the failing call needs: {subject}"
     raises = (
         Example(GUIDED.replace("LOSS", TRAINED), *OFF),
         Example(GUIDED.replace("LOSS", TRAINED).replace("model(x)", "(x + model(x))"), *OFF),

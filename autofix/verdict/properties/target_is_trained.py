@@ -49,7 +49,10 @@ CUT = ("    value = next_value\n", "    value = next_value.detach()\n")
 class TargetIsTrained(Seen):
     name, fact = "target-is-trained", "target-handed-on"
     runs = ("letter",)
-    sentence = "what a pass hands on is a target there, and trained in the next pass alone; cut, only the target learns"
+    sentence = (
+        "the value handed on is a target here and the prediction in the next iteration. The edit detaches the "
+        "prediction, so that only the target is trained"
+    )
     raises = (
         Example(CRITIC.replace("LOSS", "state.sum() + 0.9 * next_value - value"), *CUT),
         Example(CRITIC.replace("LOSS", "next_value - value + state.sum()"), *CUT),

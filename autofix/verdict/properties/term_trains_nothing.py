@@ -67,7 +67,9 @@ class TermTrainsNothing(Property):
     name = "term-trains-nothing"
     change = "uncut"
     runs = ("letter", "sourced")
-    sentence = "what this loss uses again was cut off here from {owner}: no gradient leads there, and it trains nothing"
+    sentence = (
+        "this term is cut off from {owner} by the detach here: no gradient gets there, and the term trains nothing"
+    )
     raises = (
         Example(TYPO, STEP, STEP + "    score = score.detach()\n"),
         Example(TYPO, STEP, STEP + "    score = D(fake.detach())\n"),

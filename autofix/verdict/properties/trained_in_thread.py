@@ -39,7 +39,7 @@ TRAINED = "pool.submit(train, torch.randn(4, 3)).result()"
 
 class TrainedInThread(Seen):
     name, fact = "trained-in-thread", "trained-in-thread"
-    sentence = "this backward runs in a thread of its own: of what else the edit does there, not all is seen"
+    sentence = "this backward runs in a thread of its own, where the runs do not see all that the edit does"
     raises = (
         Example(POOL.replace("CALL", TRAINED), *CUT),
         Example(POOL.replace("CALL", "list(pool.map(train, [torch.randn(4, 3)]))"), *CUT),

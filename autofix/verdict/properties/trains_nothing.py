@@ -54,7 +54,7 @@ MATERIALIZED = ("allow_unused=True", "allow_unused=True, materialize_grads=True"
 class TrainsNothing(Property):
     name, former = "trains-nothing", "unused"
     runs = ("letter", "trace")
-    sentence = "this derivative is zero: its output does not depend on {subject} that it is taken by"
+    sentence = "this derivative is always zero: its output does not depend on {subject} that it is taken by"
     raises = (
         Example(SLICED, *ALLOWED),
         Example(INNER, *ALLOWED_INNER),

@@ -40,7 +40,7 @@ class ValueLeftNumpy(Seen):
     name = fact = "value-left-numpy"
     anyway = True
     runs = ("letter", "nudged")
-    sentence = "a value that the loss depends on left numpy here, where its gradient cannot be followed"
+    sentence = "a value that the loss depends on leaves numpy here, and its gradient cannot be followed further"
     raises = (Example(AVERAGED, *EDIT),)
     silent = (
         Example(PRINTED, "torch.tensor(np.mean(out.detach().numpy() ** 2))", "torch.mean(out ** 2)"),

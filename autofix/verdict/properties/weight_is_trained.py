@@ -119,8 +119,8 @@ class WeightIsTrained(Property):
     name = "weight-is-trained"
     runs = ("trace",)
     sentence = (
-        "the weight of a term here, such as an advantage or an importance, is trained through the graph that fails; "
-        "it may be meant as a constant"
+        "the loss also trains the weight of one of its terms, such as an advantage, through the graph that fails; the"
+        " weight may be meant as a constant"
     )
     raises = (
         Example(TOGETHER.replace("ACTOR", "-(chances.log_prob(acts) * delta).mean()"), *CRITIC_KEEPS),

@@ -35,7 +35,7 @@ BOTH = f"    bias.clamp_(-0.8, 0.8)\n{WRITES}"
 class WriteIsAdded(Property):
     name = "write-is-added"
     runs = ("edited", "followed")
-    sentence = "the edit writes {name} in place, with what it holds in these passes; the code does not"
+    sentence = "the edit writes {name} in place, without changing it in these runs; the code never writes it"
     raises = (Example(CLAMPED, *ALL),)
     silent = (
         Example(CLAMPED, *ONE),

@@ -57,7 +57,7 @@ CLAMP = "w.clamp_(-9, 9)"
 SHOWN = f"{BOUNDED}    print(w.norm().item())\n"
 COPIED = "    w.clamp_(-9, 9)\n    print(w.", "    copy = w.clone()\n    copy.clamp_(-9, 9)\n    print(copy."
 UNREAD = "nothing reads the new value"
-UNSEEN = "it changes nothing in these passes, and the edit no longer makes it"
+UNSEEN = "it changes nothing in these runs, and the edit no longer makes it"
 
 
 class WriteIsLost(Property):

@@ -49,7 +49,7 @@ def _quietly(line: str) -> tuple[str, str]:
 
 class WriteMixesWithItself(OfTheCode):
     name, fact = "write-mixes-with-itself", "mixed-with-itself"
-    sentence = "{subject} are one tensor, which this mixes with itself; what is to be kept apart needs a copy"
+    sentence = "{subject} are one tensor, and this line mixes it with itself. To keep the two apart, make a copy"
     raises = (
         Example(AVERAGE.replace("KEPT", "net").replace("WRITE", BLEND), *_quietly(BLEND)),
         Example(SHADOW, *_quietly("shadow[n].mul_(0.9).add_(p, alpha=0.1)")),

@@ -107,8 +107,8 @@ BORN_AGAIN = BANNED.replace("base[banned] = -1e9", "base[banned] = torch.randn(l
 class WriteOutlastsPass(OfTheCode):
     name, fact = "write-outlasts-pass", "entries-left"
     sentence = (
-        "as an update this write stays in {subject}, and later passes read entries that only an earlier one has set; "
-        "it may be meant for the pass alone"
+        "done under no_grad, this write stays in {subject}, and later iterations read entries that only an earlier "
+        "one set; it may be meant for one iteration alone"
     )
     raises = (
         Example(BANNED, *WITHOUT),
