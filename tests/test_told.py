@@ -25,10 +25,10 @@ STORIES = {
         ("errG.backward()", "it fails here"),
     ],
     "lstm": [
-        ("logits, state = model(x, state)", "state takes the graph of one pass into the next"),
+        ("logits, state = model(x, state)", "state carries the graph of one iteration into the next"),
         (
             "loss.backward()",
-            "this backward frees the graph; in the next pass it fails, because it needs that graph again",
+            "this backward frees the graph; in the next iteration it fails, because it needs that graph again",
         ),
     ],
     "vit": [

@@ -13,25 +13,25 @@ from autofix.search.registry import rules
 ROLES = {
     "built": "this module works in place",
     "made": "{} is made here",
-    "squared": "a complex value is squared here, which gives a complex one",
+    "squared": "a complex value is squared here, and the result is complex",
     "saved": "an operation saves a tensor for its backward here",
     "shared": "{} is made here, with the graph that both backward calls need",
-    "carried": "{} takes the graph of one pass into the next",
+    "carried": "{} carries the graph of one iteration into the next",
     "stored": "{} keeps a tensor together with its graph",
     "used_earlier": "the earlier backward goes through here",
     "freed": "this backward frees the graph",
     "written": "the tensor is written in place here",
     "stepped": "this step writes the parameters in place",
-    "stale": "a value from before the write is used here, after it",
-    "gave_none": "this derivative is None: its output does not depend on what it is taken by",
+    "stale": "a value from before the write is used here, after the write",
+    "gave_none": "this derivative is None: its output does not depend on the input that it is taken by",
     "unset": "this gradient is None: no backward has reached its tensor",
     "cut": "the graph of {} ends here",
     "constant": "this number has no graph, and the loss is made of such numbers alone",
-    "off": "parameters are switched off here",
-    "asleep": "something is made of them meanwhile, which has no graph",
-    "on": "they are switched on again here",
+    "off": "requires_grad of parameters is switched off here",
+    "asleep": "a value is computed from them meanwhile, and has no graph",
+    "on": "requires_grad is switched on again here",
     "defined": "{} is defined here",
-    "given": "this is what its backward gives for the arguments of its forward",
+    "given": "its backward returns these gradients for the arguments of its forward",
     "called": "{} is called from here",
     "used": "the failing backward goes through here",
     "failed": "it fails here",
@@ -42,8 +42,11 @@ _UNNAMED |= {"called": "it"}
 _NAMELESS = ("failed", "stepped")
 """Roles whose line shows all that there is to name."""
 _TOGETHER = {
-    ("carried",): "{} takes the graph of one pass into the next",
-    ("freed", "failed"): "this backward frees the graph; in the next pass it fails, because it needs that graph again",
+    ("carried",): "{} carries the graph of one iteration into the next",
+    (
+        "freed",
+        "failed",
+    ): "this backward frees the graph; in the next iteration it fails, because it needs that graph again",
     ("saved", "written"): "this call saves a tensor for its backward, and then writes it in place",
     ("saved", "stale"): "this saves a tensor for its backward, and after the write uses a value from before it",
     ("used_earlier", "used"): "both backward calls go through here",
@@ -57,22 +60,22 @@ CAUSES = {
     Cause.NONLEAF_GRADIENT: "the gradient of a non-leaf tensor is not kept",
     Cause.NO_GRAPH: "backward starts at a tensor that has no graph",
     Cause.NONSCALAR_BACKWARD: "backward starts at more than one element, or at weights of another shape",
-    Cause.COMPLEX_LOSS: "backward starts at a complex number, of which there is no least",
-    Cause.CONVERSION: "a tensor that requires a gradient was converted",
-    Cause.INFERENCE_TENSOR: "a tensor of inference mode was to be saved in a graph, or to be written outside that mode",
+    Cause.COMPLEX_LOSS: "backward starts at a complex number, which cannot be minimized",
+    Cause.CONVERSION: "a tensor that requires a gradient was converted to an array or a number",
+    Cause.INFERENCE_TENSOR: "a tensor of inference mode was to be saved for backward, or written outside that mode",
     Cause.UNUSED_INPUT: "a gradient was asked for a tensor that the graph of the loss does not reach",
     Cause.GRADIENT_NONE: "a gradient that is still None was used as a tensor",
     Cause.PARAMETER_ASSIGNED: "a tensor was assigned to the name of a parameter",
-    Cause.CHECKPOINT_REFUSED: "a checkpoint that runs its part anew cannot give what is asked of it",
-    Cause.REDUCER_REFUSED: "parameters are used otherwise than distributed training was told",
-    Cause.HOOK_REFUSED: "a gradient was to be kept, or to meet a hook, of a tensor that gets none",
-    Cause.OUT_REFUSED: "a result with a graph was to be put into memory that is given",
+    Cause.CHECKPOINT_REFUSED: "a checkpoint, which runs its part again in backward, cannot do what is asked of it",
+    Cause.REDUCER_REFUSED: "parameters are used in another way than distributed training was told",
+    Cause.HOOK_REFUSED: "a hook or retain_grad() was set on a tensor that gets no gradient",
+    Cause.OUT_REFUSED: "a result with a graph was to be written into a given tensor",
     Cause.GRADIENTS_MISCOUNTED: "a function's own backward gives fewer gradients than its forward takes arguments",
     Cause.GRADIENT_MISSHAPEN: "a function's own backward gives a gradient of another shape than its argument has",
-    Cause.RECOMPUTED_OTHERWISE: "a checkpoint that runs its part anew computes something else than at first",
-    Cause.DIFFERENTIATED_ONCE: "a derivative is differentiated again by a backward that has no derivative of its own",
+    Cause.RECOMPUTED_OTHERWISE: "a checkpoint computes something else in backward than it did in the forward",
+    Cause.DIFFERENTIATED_ONCE: "a derivative is differentiated again, through a backward that has no derivative itself",
     Cause.LEGACY_FUNCTION: "an instance of an autograd function is called, which torch has not allowed since 1.5",
-    Cause.OTHER: "the failure is not one that is known here",
+    Cause.OTHER: "autofix does not know this failure",
 }
 EFFECTS = {
     Effect.IDENTICAL: "every gradient stays the same",
@@ -89,7 +92,10 @@ EFFECT_NAMES: dict[str, str] = {
     Effect.REFRESHED_TRUNCATED: "newer parameters, cut between iterations",
 }
 """What an effect is called where there is no room for a sentence; the others are called as they are kept."""
-GOES_ON = "Losses of later passes do not train what made this value. If each pass is to begin anew, reset it instead"
+GOES_ON = (
+    "Losses of later iterations do not train what computed this value. If each iteration should begin anew, "
+    "reset the value instead"
+)
 RUNS = {
     RunOutcome.PASSED: "it passed the failing line",
     RunOutcome.FINISHED: "it ran to its end",
