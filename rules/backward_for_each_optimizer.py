@@ -164,7 +164,7 @@ def _once(source: Source, statement: ast.stmt, there: Source, first: ast.stmt, e
     before, after = blocks.before(block, statement), blocks.after(block, statement)
     clearing = [one for one in before if not isinstance(calls.statement_call(one), ast.Constant)]
     if any(calls.method(one) != "zero_grad" for one in clearing):
-        raise Declined("before the backward stands more than what clears gradients")
+        raise Declined("other statements than clearing gradients stand before the backward")
     losses = {tuple(_said(source, statement, given)) for given in each}
     steps = [_said(source, one, given) for given in each for one in after if owning.stepped(one) is not None]
     header: list[str] = []
@@ -186,7 +186,7 @@ def _said(source: Source, statement: ast.stmt, given: Given) -> list[str]:
     """The lines of a statement of the function, as its caller would write them."""
     function = source.function(statement)
     if given and function is not None and not names.locals_read(function, statement) <= set(given):  # type: ignore[arg-type]
-        raise Declined(f"{function.name} makes itself what it goes backward from")
+        raise Declined(f"{function.name} computes itself the loss that it takes backward")
     renamed = {node: given[node.id] for node in ast.walk(statement) if isinstance(node, ast.Name) and node.id in given}
     return names.copied(source, statement, renamed=renamed)
 

@@ -29,7 +29,7 @@ from autofix.syntax.edits import Step, set_keyword
 CREATE = (
     "The derivative gets a graph of its own, so that a loss can be trained through it, and keeps the one it came from."
 )
-OWN = "The earlier backward keeps the graph, and leaves no gradient but in what its own optimizer steps."
+OWN = "The earlier backward keeps the graph, and leaves gradients only in what its own optimizer steps."
 WHY = "The earlier backward keeps the graph, so that the later one finds the shared part as the forward left it."
 
 

@@ -24,7 +24,7 @@ from autofix.search.rule import Cause, Diagnosis, Example, Proposal, Rule, Sourc
 from autofix.syntax import calls
 from autofix.syntax.edits import remove_keyword, set_keyword
 
-WHY = "It starts from the given values and learns, as the optimizer that owns it says."
+WHY = "It starts from the given values, and the optimizer that owns it trains it."
 _USUAL = "from_pretrained makes a frozen table: give it freeze=False where the table is to learn"
 _FLAGS = {"from_pretrained": ("freeze", "False"), "Parameter": ("requires_grad", "True")}
 """What tells each call whether to make something frozen, and with which value that learns."""

@@ -20,7 +20,7 @@ from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, R
 from autofix.syntax import blocks, calls
 from autofix.syntax.edits import Splice, Step
 
-WHY = "What the context keeps is made anew in each pass, of the parameters as they are then."
+WHY = "What the context caches is computed anew in each iteration, from the current parameters."
 
 
 class CachedAroundUpdates(Rule):

@@ -22,9 +22,9 @@ from autofix.search.collecting import collectors, decorates, handed_on, is_term,
 from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Sources, Tier
 from autofix.syntax.edits import without_gradient
 
-WHY = "What is collected here is a constant of every pass that trains on it."
+WHY = "What is collected here is a constant in every iteration that trains on it."
 WHY_HANDED = "A thread has a mode of its own: what runs in it runs without gradient if the function itself says so."
-WHY_TARGET = "A target is a constant of every loss that is held against it."
+WHY_TARGET = "A target is a constant to every loss that is compared with it."
 
 
 class CollectedWithGradient(Rule):

@@ -23,7 +23,7 @@ from autofix.syntax import calls
 from autofix.syntax.edits import Step, append_call
 
 WHY_SQUARE = "The square of a magnitude is real, and it is small where both parts of the value are."
-WHY_REAL = "The loss has no imaginary part but by its type, so its real part is all of it."
+WHY_REAL = "The loss is complex only by its type, so that its real part is the whole loss."
 WHY_READ = "The code reads this number of the loss elsewhere."
 _DEEPEST = 3
 _READ = {"abs": ".abs()", "real": ".real"}
@@ -37,7 +37,7 @@ class ComplexLoss(Rule):
     title = "Make the loss a real number"
     causes = frozenset({Cause.COMPLEX_LOSS})
     tier = Tier.MEANT
-    usual = "failed", "of a complex number the magnitude is usually made small, as abs() gives it, or the real part"
+    usual = "failed", "of a complex loss one usually minimizes the magnitude (abs()), or the real part"
     examples = Example.each("""\
 ! the distance of two spectra
 data, guess = torch.fft.fft(torch.randn(8)), torch.zeros(8, requires_grad=True)

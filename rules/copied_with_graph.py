@@ -28,7 +28,7 @@ WHY = "What is kept from the last forward is dropped or detached before the copy
 WHY_STORED = "What is only looked at later is kept without its graph, and can be copied."
 WHY_COPY = "The copy has the values; the object that is copied keeps its graph."
 VALUES, STORED = "Copy the values without the graph", "Keep the result without its graph"
-WHY_SHALLOW = "The copy shares what the object holds, and what it is given itself is its own."
+WHY_SHALLOW = "The copy shares the object's attributes; what is assigned to the copy belongs to the copy alone."
 
 
 class CopiedWithGraph(Rule):

@@ -209,7 +209,7 @@ def _applied(source: Source, scope: ast.AST, call: ast.Call, function: _Function
             found = holder
         holder = source.parent(holder)
     if found is None:
-        raise Declined(f"something else than in {function.name} is made of what the core gives")
+        raise Declined(f"the code makes something else of the core's result than {function.name} does")
     text = f"{function.name}.apply({', '.join(given[one] for one in wanted)})"
     return [*replace(source, found, text), *(step for one in gone for step in delete(source, one))]
 

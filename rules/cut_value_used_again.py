@@ -26,7 +26,7 @@ from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, R
 from autofix.syntax import calls, names
 from autofix.syntax.edits import insert_before, replace
 
-WHY = "It is made of the same value with its graph, so that the gradient of this loss gets through."
+WHY = "The loss is computed from the same value with its graph, so that its gradient gets through."
 INSTEAD = "Use what is computed here, with the graph of what goes in"
 
 

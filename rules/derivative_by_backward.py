@@ -22,7 +22,7 @@ from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, R
 from autofix.syntax import blocks, calls, names, vocabulary, writes
 from autofix.syntax.edits import Step, delete, ensure_import, replace, replace_statement
 
-WHY = "A loss made of a derivative trains what made the derivative only through its graph."
+WHY = "A loss made of a derivative trains the network behind it only if the derivative has a graph."
 
 _NUMBERS = (*vocabulary.DETACHED, "data", "numpy", "detach_")
 """Attributes behind which a gradient is used without its graph."""

@@ -22,7 +22,7 @@ from autofix.syntax import blocks, calls, names
 from autofix.syntax.edits import ensure_import, wrap
 from autofix.syntax.vocabulary import GRAD
 
-WHY = "What is differentiated has a graph; what the Function gives has none but that of its own backward."
+WHY = "Inside a Function gradients are off: once they are on, what is differentiated there has a graph."
 
 
 class DerivativeInsideFunction(Rule):

@@ -26,8 +26,8 @@ from autofix.syntax import calls, names
 from autofix.syntax.calls import Function
 from autofix.syntax.edits import for_caller, insert_before, replace_statement
 
-WHY = "What the part runs anew finds then is what its first run found."
-WHY_EACH = "Each run of the part computes it, the one in the backward as the first."
+WHY = "The recomputation in backward then finds what the first run found."
+WHY_EACH = "Each run of the checkpointed part computes it, in backward as in the forward."
 _RUN = ("forward", "__call__")
 _DEEPEST = 3
 

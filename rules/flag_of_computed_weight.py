@@ -25,7 +25,7 @@ from autofix.syntax.edits import Step, replace_statement, wrap
 
 WHY = "The module computes this tensor anew in each forward; the parameter behind it is what can be frozen."
 
-WHY_ALL = "What a module computes may stand among its parameters: it takes its flag from the parameter behind it."
+WHY_ALL = "The module computes this tensor, and its requires_grad is that of the parameter behind it."
 
 
 class FlagOfComputedWeight(Rule):

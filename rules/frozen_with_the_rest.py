@@ -30,11 +30,11 @@ from autofix.syntax import blocks, calls, names, update
 from autofix.syntax.edits import append_call, at_end, embed, ensure_import, insert_after, move_after, replace
 
 WHY_HEAD = "The part that the optimizer was given trains; the rest stays frozen."
-WHY_PLAIN = "The optimizer can only move what a gradient reaches, and none reaches a tensor that asks for none."
-WHY_BRANCH = "A condition of which both branches do the same decides nothing; one of them is meant to let train."
+WHY_PLAIN = "An optimizer only moves what gets a gradient, and a tensor without requires_grad gets none."
+WHY_BRANCH = "Both branches of this condition do the same; one of them is meant to let the parameters train."
 WHY_MEANWHILE = "It is frozen while the gradient of something else is taken, and trains again for what comes after."
-WHY_SECOND = "What is frozen is a network of its own, which begins with the same weights; the other one trains."
-WHY_SHARED = "The layers that are taken over are copies: what freezes the one network leaves the other to train."
+WHY_SECOND = "The frozen network is a copy that begins with the same weights; the other one trains."
+WHY_SHARED = "The layers taken over are copies, so that freezing one network leaves the other trainable."
 _ASLEEP = (
     "what is made of parameters while they are switched off has no graph, also when they are on again: make it before "
     "or after that, or leave them on and detach what others are given of it"

@@ -24,7 +24,7 @@ from autofix.syntax.calls import Function
 from autofix.syntax.edits import Step, append_call
 from autofix.syntax.reaching import Reaching
 
-WHY = "Each element of the argument is used by several of the result, and its gradient is the sum of theirs."
+WHY = "Several elements of the result use one element of the argument, whose gradient is the sum of theirs."
 
 
 class GradientNotSummed(Rule):

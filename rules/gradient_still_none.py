@@ -269,7 +269,7 @@ def _together(source: Source, statement: ast.stmt, owner: str) -> list[ast.stmt]
             kept = {calls.path_of(part.target) for part in ast.walk(one) if isinstance(part, ast.AugAssign)}
             used |= names.binds(one) - kept
     if not all(names.meets(used, names.reads(one)) for one in found):
-        raise Declined("between what is made of a gradient stands what is done without one, too")
+        raise Declined("statements in between are also done without a gradient")
     return found
 
 

@@ -116,5 +116,5 @@ for x in torch.randn(4, 5, 3):
         passed = [*blocks.before(following, backward), backward]
         made, read = names.binds(use), names.reads(use)
         if names.meets(made, names.read_by(passed)) or names.bound_by(passed) & (made | read):
-            raise Declined("what stands between it and the backward needs it, or changes what it needs")
+            raise Declined("a statement in between needs it, or changes what it needs")
         yield self.propose(move_after(source, [use], backward), WHY)

@@ -21,7 +21,7 @@ from autofix.search.rule import Cause, Diagnosis, Example, Proposal, Rule, Sourc
 from autofix.syntax import blocks, names, update
 from autofix.syntax.edits import insert_before
 
-WHY = "The next pass is handed {path} as the parameters give it after the step, which its backward will find."
+WHY = "The next iteration gets {path} as computed after the step, with the parameters that its backward finds."
 
 
 class HandedOnBeforeStep(Rule):

@@ -28,9 +28,9 @@ from autofix.syntax.edits import Step, at_once, clone_before, embed, not_inplace
 from autofix.syntax.one_tensor import writes_to_one, written_alike
 
 WHY = "The result becomes a new tensor, and the one that backward needs stays as it was saved."
-WHY_BOTH = "Each result becomes a new tensor, made of what the other was before."
+WHY_BOTH = "Each result is a new tensor, computed from the old value of the other."
 WHY_COPY = "The write goes to a copy; the tensor that backward needs stays as it was saved."
-WHY_DATA = "The write is not counted; backward takes what it finds, which has to be as it was saved."
+WHY_DATA = "Autograd does not count this write: backward takes the value that it finds, which has to be the saved one."
 WHY_FLAG = "The activation returns a new tensor, and the one that backward needs stays as it was saved."
 _MOST = 4
 _ALIASES = {"hardtanh": ("hardtanh", "relu6"), "elu": ("elu", "celu", "selu"), "rreluwithnoise": ("rrelu",)}

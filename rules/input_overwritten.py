@@ -22,7 +22,7 @@ from contextlib import suppress
 from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Sources, Tier
 from autofix.syntax.edits import append_call, in_local_name, lasting
 
-WHY = "Each pass begins with what was put there before the first one, and no longer with what the pass before made."
+WHY = "Each iteration reads the original input, and no longer what the iteration before made."
 
 
 class InputOverwritten(Rule):

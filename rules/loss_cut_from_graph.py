@@ -29,7 +29,7 @@ from autofix.syntax.edits import Step, ensure_import, insert_before, receiver, r
 from autofix.syntax.translate.rebuilt import MAKE, of_tensors
 
 WHY = "The loss keeps the graph of what it was computed from."
-WHY_SKIPPED = "A pass to whose loss nothing was added has nothing to train on."
+WHY_SKIPPED = "Where nothing was added to the loss, there is nothing to train on."
 WHY_SAVED = "A derivative that is differentiated again needs the graph of what its backward computes with."
 _INTEGERS = ("long", "int", "short")
 _CALLS = (*_INTEGERS, "item", "detach", "tolist", "detach_", "cpu")

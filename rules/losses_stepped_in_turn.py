@@ -29,7 +29,7 @@ from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, R
 from autofix.syntax import blocks, calls, names
 from autofix.syntax.edits import Step, delete, insert_after, move_after
 
-WHY = "Each loss goes backward while the parameters are those it was computed with, and reaches only its optimizer's."
+WHY = "Each loss goes backward before its parameters are stepped, and reaches only those of its optimizer."
 _AGAIN = ("items", "values", "keys", "zip", "enumerate", "range", "parameters")
 """Calls that give the same again when they are asked a second time."""
 

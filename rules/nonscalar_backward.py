@@ -26,7 +26,7 @@ WHY = {
     "mean": "Each value counts alike, and the size of the step does not depend on how many there are.",
     "sum": "Each value counts fully, as if backward had run from every one of them.",
 }
-WHY_FITTED = "The numbers that were given still say what each value counts, in the shape of the loss."
+WHY_FITTED = "The given weights still say what each value counts, now in the shape of the loss."
 _DEEPEST = 3
 _WEIGHTS = ("gradient", "grad_tensors", "grad_outputs")
 """What the parameters are called that take what each value counts."""

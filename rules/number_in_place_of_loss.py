@@ -19,7 +19,7 @@ from autofix.search.rule import Cause, Diagnosis, Example, Proposal, Rule, Sourc
 from autofix.syntax import calls
 from autofix.syntax.edits import set_keyword
 
-WHY = "In a pass whose loss is a number, backward has nothing to do; the other passes train as they did."
+WHY = "Where the loss is a number, backward has nothing to do; the other iterations train as they did."
 _MAKING = ("tensor", "zeros", "ones", "full", "new_tensor", "new_zeros", "new_ones", "new_full", "zeros_like")
 
 

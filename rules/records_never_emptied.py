@@ -38,7 +38,7 @@ from autofix.syntax.edits import insert_after, insert_before, replace
 WHY_DEFAULT = (
     "A default is made once, with the function. Each call of {function} begins with {name} of its own instead."
 )
-WHY = "The next pass begins with empty {paths}, and its loss reaches only what it computed itself."
+WHY = "The next iteration begins with empty {paths}, and its loss reaches only what it computed itself."
 
 
 class RecordsNeverEmptied(Rule):

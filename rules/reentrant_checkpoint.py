@@ -25,7 +25,7 @@ from autofix.search.rule import Cause, Diagnosis, Example, Proposal, Rule, Sourc
 from autofix.syntax import calls
 from autofix.syntax.edits import Step, insert_after, replace, set_keyword
 
-WHY_INPUT = "What the frozen embedding gives then requires a gradient, and connects each part to the graph."
+WHY_INPUT = "The output of the frozen embedding then requires a gradient, and connects each part to the graph."
 WHY = "The part then keeps its place in the graph, whether or not its input requires a gradient."
 _FLAG = "use_reentrant"
 _SWITCHES = ("gradient_checkpointing_enable", "activation_checkpointing_enable")

@@ -33,7 +33,7 @@ from autofix.search.rule import (
 from autofix.syntax import blocks, calls, names
 from autofix.syntax.edits import Step, delete, ensure_import, replace_statement
 
-WHY = "The inner steps give new tensors, and what the results were made of learns through them."
+WHY = "The inner steps give new tensors, through which gradients flow to what the results were made of."
 _PARAMETERS = ("params", "lr")
 
 

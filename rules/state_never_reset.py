@@ -23,8 +23,8 @@ from pathlib import Path
 from autofix.search.rule import Cause, Diagnosis, Example, Proposal, Rule, Sources, Tier
 from autofix.syntax.edits import begun
 
-WHY = "{path} holds nothing when the next pass begins, so that it takes {start} as the first one does."
-WHY_ELSEWHERE = "Each pass begins with {start}, as line {line} of {file} begins before it calls the same module."
+WHY = "{path} is empty when the next iteration begins, so that it starts with {start} as the first one does."
+WHY_ELSEWHERE = "Each iteration begins with {start}, as line {line} of {file} does before it calls the same module."
 WHY_WHOLE = "{path} begins with {start} where line {line} puts {beside} back to its start, which is made with it."
 
 

@@ -21,7 +21,7 @@ from autofix.search.rule import Applicability, Cause, Diagnosis, Example, Propos
 from autofix.syntax import blocks, calls, names
 from autofix.syntax.edits import ensure_import, insert_before
 
-WHY = "A pass in which {path} is not computed has none, in place of that of an earlier pass."
+WHY = "An iteration that does not compute {path} takes zero, and no longer the term of an earlier one."
 
 
 class TermLeftOver(Rule):

@@ -24,8 +24,8 @@ from autofix.search.rule import Cause, Diagnosis, Example, Proposal, Rule, Sourc
 from autofix.syntax import calls
 from autofix.syntax.edits import Step, append_call, set_keyword
 
-WHY = "A target is what the prediction is to become, and a weight says how much: the loss trains the prediction alone."
-KEPT = "What the prediction shares with the other loss is kept."
+WHY = "The target or weight becomes a constant: the loss trains the prediction alone."
+KEPT = "The graph that the prediction shares with the other loss is kept."
 _FACTS = ("loss-trains-target", "weight-has-graph")
 
 

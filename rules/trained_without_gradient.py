@@ -39,8 +39,8 @@ from autofix.syntax.edits import (
 )  # fmt: skip
 
 WHY = "The forward that backward goes through records its graph."
-WHY_WITHIN = "What is called from the block trains with gradients; the rest of the block stays without."
-WHY_PART = "What is to learn records its graph; the target that it is held against stays a constant."
+WHY_WITHIN = "What the block calls here runs with gradients; the rest of the block stays without."
+WHY_PART = "The prediction records its graph; the target that it is compared with stays a constant."
 EACH = "Take the forward out of all that switch gradients off"
 _OUTWARDS = 3
 """How many frames out from where the mode was set an own context or decorator may stand."""

@@ -25,7 +25,7 @@ from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, R
 from autofix.syntax import calls, writes
 from autofix.syntax.edits import Step, append_call
 
-WHY = "The loss is given the value of {name}, and no longer runs back into the graph that it comes from."
+WHY = "The loss gets the value of {name}, and its backward no longer goes on into the graph behind it."
 _DEEPEST = 4
 
 

@@ -28,11 +28,11 @@ from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, R
 from autofix.syntax import blocks, calls, names, vocabulary
 from autofix.syntax.edits import Step, append_call, insert_after, insert_before, move_before, replace, set_keyword
 
-WHY_INPUT = "The input requires a gradient before anything is computed from it, so that the result knows it."
+WHY_INPUT = "The input requires a gradient before anything is computed from it, so that the result's graph reaches it."
 WHY_EARLIER = "What goes into the forward is the leaf that the derivative is taken by, not what it was made of."
 WHY_GRAPH = f"{WHY_INPUT} Its derivative has a graph, so that a loss is trained through it."
 WHY_WHOLE = "The result was computed from the whole; each new view of it is another tensor, which took no part."
-WHY_PASSED = "The derivative is by what the caller has, which the result was computed from, not by a default."
+WHY_PASSED = "The derivative is by the caller's tensor, which the result was computed from, not by a default."
 WHY_UNUSED = "Where the result does not depend on an input, its derivative is zero."
 _DEEPEST = 4
 _FORMS = frozenset({"flatten", "permute", "reshape", "squeeze", "t", "transpose", "unsqueeze", "view"})

@@ -25,7 +25,7 @@ from autofix.syntax.edits import move_after, move_before
 
 Loop = ast.For | ast.While
 
-WHY_TOTAL = "The loss is summed first; its backward then goes through the graph of each pass once."
+WHY_TOTAL = "The loss is summed first; its backward then goes through the graph of each iteration once."
 WHY_TERMS = "All terms are differentiated at the parameters that they were computed with, and make one step together."
 
 

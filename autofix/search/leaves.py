@@ -12,7 +12,7 @@ from autofix.syntax.edits import Step, delete, insert_after, replace
 from autofix.syntax.source import Source
 from autofix.syntax.sources import Sources
 
-WHY = "The tensor with the value that is meant is the leaf, so that its gradient arrives in it."
+WHY = "The tensor with the final value is the leaf, so that its gradient arrives in it."
 LEAF = ".detach().requires_grad_()"
 """What makes a leaf of a tensor, with its value."""
 
