@@ -24,7 +24,7 @@ from autofix.search.rule import Cause, Diagnosis, Example, Proposal, Rule, Sourc
 from autofix.syntax import blocks
 from autofix.syntax.edits import insert_after
 
-WHY = "Later reads of {path} get its value alone, and no backward goes on into the graph behind it."
+WHY = "Later reads of {path} get the value alone, and no backward goes on into the graph behind it."
 
 
 class GraphCarriedOver(Rule):

@@ -252,7 +252,10 @@ def test_an_offer_of_an_unknown_effect_says_so_in_its_heading(made: Report) -> N
 def test_a_doubt_follows_upon_the_gradients_that_an_edit_keeps(made: Report) -> None:
     doubted = replace(made.fixes[1], verdict=replace(made.fixes[1].verdict, effect=Effect.IDENTICAL))
     shown = text(replace(made, fixes=(doubted,)))
-    assert "instead of 2 at step 1, but\n  graph-older-than-update: train.py:1: weight was normalised" in shown
+    assert (
+        "instead of 2 at step 1. Unsafe for this reason:\n  graph-older-than-update: train.py:1: weight was normalised"
+        in shown
+    )
     assert words.unsafe(doubted).endswith(
         "at step 1, but graph-older-than-update: weight was normalised before it was updated"
     )

@@ -161,10 +161,10 @@ def _effect(fix: Fix, snapshot: Snapshot) -> Iterator[Text]:
     if warning := words.warning(fix):
         yield Text(warning, "yellow")
     yield Text("Effect: ").append(words.effect(fix, listed=True), _TRUST[trust])
-    if later := snapshot.later(fix):
-        yield Text(f"  {later}", "yellow")
     for name, sentence in snapshot.reasons(fix):
         yield Text().append(f"  {name}: ", "yellow").append(sentence)
+    if later := snapshot.later(fix):
+        yield Text(f"  {later}", "yellow")
 
 
 def _alternatives(others: list[Fix], report: Report, snapshot: Snapshot, look: Look) -> Iterator[Text]:

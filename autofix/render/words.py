@@ -245,7 +245,8 @@ def effect(fix: Fix, *, listed: bool = False) -> str:
     summary = one_line(fix.verdict.summary) or EFFECTS[kind]
     summary = summary if kind.keeps_gradients or str(kind) in summary.lower() else f"{kind}: {summary}"
     if listed:
-        return f"{summary}, but" if kind.keeps_gradients and reasons(fix) else summary
+        why = len(reasons(fix)) if kind.keeps_gradients else 0
+        return f"{summary}. Unsafe for {'this reason' if why == 1 else 'these reasons'}:" if why else summary
     before = warning(fix)
     return f"{before}. {summary}" if before else summary
 

@@ -85,4 +85,4 @@ def _unmeant(evidence: Evidence) -> Iterator[Finding]:
     """What was answered that the edit does not follow."""
     for question in evidence.case.answered:
         if question.answer is not None and not evidence.follows(question):
-            yield Finding(UNMEANT, f"it was answered that {question.answer.clause}", question.place)
+            yield Finding(UNMEANT, f"the edit does not follow the answer that {question.answer.clause}", question.place)

@@ -572,7 +572,7 @@ def _ended(frozen: wire.Trace) -> str:
     at = frozen.failure.stack[:1] if frozen.failure is not None else ()
     place = "".join(f" at line {frame.line} of {frame.file.rsplit('/', 1)[-1]}" for frame in at)
     why = frozen.reason or frozen.outcome.replace("_", " ")
-    return f"the run that moves each parameter a little, in place of the steps, did not end well: {why}{place}"
+    return f"a further run, which moves each parameter a little in place of the steps, did not end well: {why}{place}"
 
 
 def _any(sketches: Sequence[tuple[float, ...]]) -> bool:

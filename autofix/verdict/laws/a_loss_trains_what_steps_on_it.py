@@ -57,7 +57,7 @@ class ALossTrainsWhatStepsOnIt(Law):
             owners = ", ".join(runs.letter.owner(one.optimizer) for one in affine)
             sentence = (
                 f"the loss at {at(affine[0].stack)} also trains {owners}. It is affine in the output of {owners}, "
-                f"so that it has no minimum there; the loss that {owners} has beside it is not affine"
+                f"so that it has no minimum there; another loss of {owners} is not affine"
             )
             found.append(KEPT if set(affine) <= set(reading.apart) else Ruling(Word.BROKEN, sentence))
         if opposed := _opposed(runs):

@@ -38,6 +38,4 @@ class WhatWasCollectedIsData(KeptByChange):
         if comparable(runs.constant) or any(deprived(runs.constant, runs.letter)):
             return ""
         where = at(runs.sourced.reused[0])
-        return (
-            f"the loss at {where} also differentiates what was collected before, by parameters that were stepped since"
-        )
+        return f"the backward at {where} also goes on into what was collected before, which older parameters computed"
