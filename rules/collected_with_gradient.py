@@ -33,7 +33,10 @@ class CollectedWithGradient(Rule):
     causes = frozenset({Cause.FREED_GRAPH, Cause.SAVED_TENSOR_MODIFIED})
     tier = Tier.ANSWER
     conventional = True
-    usual = "shared", "what is made here for later passes, as a target is, is usually computed without gradient"
+    usual = (
+        "shared",
+        "what is computed here for later iterations, such as a target, is usually computed without gradient",
+    )
     examples = Example.each("""\
 import torch.nn.functional as F
 from concurrent.futures import ThreadPoolExecutor

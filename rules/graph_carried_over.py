@@ -32,7 +32,10 @@ class GraphCarriedOver(Rule):
     title = "Cut the graph where the state is kept"
     causes = frozenset({Cause.FREED_GRAPH, Cause.SAVED_TENSOR_MODIFIED})
     tier = Tier.CUT
-    usual = ("carried", "a state that a pass takes over from the one before usually comes without its graph: detach it")
+    usual = (
+        "carried",
+        "a state that an iteration takes over from the one before usually comes without its graph: detach it",
+    )
     examples = Example.each("""\
 from collections import deque
 ! a hidden state

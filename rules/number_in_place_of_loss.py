@@ -28,7 +28,10 @@ class NumberInPlaceOfLoss(Rule):
     title = "Let the number be a leaf"
     causes = frozenset({Cause.NO_GRAPH})
     tier = Tier.MEANT
-    usual = "constant", "a number has no graph: skip the backward of a pass without a loss, or let the number be a leaf"
+    usual = (
+        "constant",
+        "a number has no graph: skip the backward of an iteration without a loss, or let the number be a leaf",
+    )
     examples = Example.each("""\
 net = torch.nn.Linear(2, 1)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)

@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from autofix.search.rule import Cause, Diagnosis, Example, Proposal, Rule, Sources, Tier
 from autofix.syntax.edits import registered
 
-WHY = "The parameter behind {paths} has a name, and each pass computes with it as it is then."
+WHY = "The parameter behind {paths} is kept by name, and each forward computes from its current value."
 
 
 class ParameterWithoutName(Rule):

@@ -149,7 +149,7 @@ net = torch.nn.Linear(2, 1)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(3):
     train: (net(torch.randn(5, 2)).pow(2).mean() + 0.1 * penalty(net))
-! later passes are meant to draw from the memory, too
+! later iterations are meant to draw from the memory, too
 net, memory = torch.nn.Linear(2, 2), []
 for _ in range(4):
     memory.append(net(torch.randn(2)))
@@ -166,7 +166,7 @@ losses["first"].backward()
         carriers = [carrier for one in diagnosis.crossed for carrier in one.carriers]
         stacks = {backward.stack for backward in diagnosis.trace.earlier}
         if diagnosis.failure.stack not in stacks | {saved.freed_by for saved in diagnosis.trace.saved}:
-            raise Declined("no earlier pass went backward at the failing line")
+            raise Declined("no earlier iteration went backward at the failing line")
         for where, maker, name, default in _defaults(diagnosis, sources):
             begun = f"{name} = {ast.unparse(default)} if {name} is None else {name}"
             steps = [*replace(where, default, "None"), *insert_before(where, blocks.top(maker), [begun])]
@@ -180,7 +180,7 @@ losses["first"].backward()
             if not paths:
                 continue
             if memory := next((c.path for c in here if c.path in paths and _is_sampled(c, source, sources)), ""):
-                raise Declined(f"later passes are meant to draw from {memory}, too: it is sampled at random")
+                raise Declined(f"later iterations are meant to draw from {memory}, too: it is sampled at random")
             statement = blocks.after_steps(source, source.statement(node))
             beside = [
                 path for path in names.in_step(source, paths) if not any(True for _ in _given(source, node, path))

@@ -24,7 +24,7 @@ from autofix.syntax import calls, names
 from autofix.syntax.edits import Splice, Step, embed, replace
 
 _USUAL = "a result is made here, and an optimizer moves leaves: begin one with its value, as Parameter(value.detach())"
-WHY = "The optimizer moves the leaf, and the result is computed from it in every pass."
+WHY = "The optimizer moves the leaf, and the result is computed from it in every iteration."
 
 
 class ResultGivenToOptimizer(Rule):

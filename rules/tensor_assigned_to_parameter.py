@@ -24,7 +24,7 @@ from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, R
 from autofix.syntax import blocks, names, writes
 from autofix.syntax.edits import Step, embed, ensure_import, functional_call, replace, replace_statement
 
-WHY_VALUE = "The value of this pass has a name of its own; the parameter stays the leaf that is trained."
+WHY_VALUE = "The value of this iteration has a name of its own; the parameter stays the leaf that is trained."
 WHY_UPDATE = "The parameter takes the new value and stays the leaf that is trained."
 WHY_PARAMETER = "The module gets a parameter that starts from this value."
 
@@ -36,7 +36,7 @@ class TensorAssignedToParameter(Rule):
     tier = Tier.MEANT
     usual = (
         "failed",
-        "new values are usually copied into a parameter without gradient; a value of this pass has a name of its own",
+        "new values are usually copied into a parameter without gradient; a value of one iteration has its own name",
     )
     examples = Example.each("""\
 import torch.nn.functional as F

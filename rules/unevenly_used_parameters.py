@@ -30,10 +30,10 @@ _PLAIN = ("DistributedDataParallel", _HANDLER, "DDPStrategy")
 _FRAMEWORKS = ("Accelerator", "Trainer", "TrainingArguments", "Seq2SeqTrainingArguments")
 _LIBRARIES = ("torch", "accelerate", "lightning", "pytorch_lightning", "transformers")
 _UNUSED, _STATIC = "find_unused_parameters", "static_graph"
-WHY_UNUSED = "Each pass then looks which parameters its result was made of, and waits for no others."
+WHY_UNUSED = "Each forward then looks which parameters its result depends on, and waits for no others."
 WHY_USED = "Each parameter is then averaged when its gradient comes, whether or not the forward returned what it is in."
-WHY_COUNTED = "Each pass then counts for itself, also where some of them accumulate without averaging."
-WHY_STATIC = "The first pass then shows how often each parameter gets a gradient, and every later one counts on that."
+WHY_COUNTED = "Each iteration then counts for itself, also where some of them accumulate without averaging."
+WHY_STATIC = "The first iteration then shows how often each parameter gets a gradient, and later ones count on that."
 
 
 class UnevenlyUsedParameters(Rule):

@@ -354,7 +354,7 @@ _UNSAID = {
     Cause.NONSCALAR_BACKWARD: "the code does not say which number is the loss: the sum of these values, or their mean",
     Cause.NO_GRAPH: "the code does not say which part of the loss is meant to have a gradient",
     Cause.PARAMETER_ASSIGNED: "the code does not say whether this is an update of the parameter, or a value for this "
-    "pass alone",
+    "iteration alone",
     Cause.NONLEAF_GRADIENT: "the code does not say whose gradient is meant: that of this result, or of a new leaf "
     "with its value",
 }

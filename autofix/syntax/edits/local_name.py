@@ -37,15 +37,15 @@ def in_local_name(source: Source, statement: ast.stmt, failed: Iterable[Frame]) 
     mentions = [node for one in whole for node in names.mentions(one, path)]
     first = next((one for one in whole if any(names.mentions(one, path))), None)
     if first is None or not any(isinstance(node.ctx, ast.Load) for node in names.mentions(first, path)):
-        raise Declined("the pass does not read it before it writes it")
+        raise Declined("the iteration does not read it before it writes it")
     if any(
         isinstance(source.parent(node), ast.AugAssign | ast.Subscript | ast.Delete)
         for node in mentions
         if _stored(source, node)
     ):
-        raise Declined("the pass changes it in place")
+        raise Declined("the iteration changes it in place")
     if starts_empty(source, path):
-        raise Declined("it starts as zeros or None: it is a state, which passes hand on")
+        raise Declined("it starts as zeros or None: it is a state, which iterations hand on")
     known = {getattr(node, "id", getattr(node, "arg", "")) for node in source.walk(function)}
     name = next(one for one in own_names(statement.targets[0]) if one not in known)
     steps = insert_before(source, first, [f"{name} = {source.segment(statement.targets[0])}"])

@@ -47,7 +47,7 @@ def own_copy(source: Source, node: ast.AST, stack: Iterable[Frame]) -> list[Step
         there = [target] if target is not None else list(names.mentions(first, path))
         steps = insert_before(source, first, [f"{name} = {path}.clone()"])
         return [*steps, *(step for one in (*there, *read) for step in replace(source, one, name))]
-    raise Declined(f"no pass finds {path} and reads it after the write")
+    raise Declined(f"no iteration finds {path} and reads it after the write")
 
 
 def _finding(source: Source, place: ast.stmt, path: str) -> Iterator[list[ast.stmt]]:

@@ -75,7 +75,7 @@ class ALossTrainsWhatStepsOnIt(Law):
         if measured := _measured(runs):
             sentence = (
                 f"{at(measured)} compares a value from before an optimizer's step with the same value after it, and a "
-                "step also uses the gradient of the difference. It is 0 unless parameters move between the two"
+                "step also uses the gradient of the difference. That gradient is 0 unless parameters move in between"
             )
             found.append(KEPT if reading.separated or reading.measured else Ruling(Word.BROKEN, sentence))
         return next((one for one in found if one.word is Word.BROKEN), KEPT if found else SILENT)
