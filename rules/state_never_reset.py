@@ -4,7 +4,8 @@
 Forgets what the pass before left (`model.state = None` at the begin of the loop, `del word` behind the step), where the
 code takes a start that stands ready if it finds nothing. So each pass begins with it, and not the first one alone.
 Where another loop or function, such as an evaluation, gives a state its start before it calls the module, each pass
-does the same. Where a method puts back one part of a state alone, it puts back the other one, too.
+does the same; so it does where the class has a method for that which nothing calls. Where a method puts back one part
+of a state alone, it puts back the other one, too.
 
 ## Why autograd fails
 The next pass goes on from what the one before left, and runs into its graph, which is freed. Where that graph is cut, a
@@ -26,6 +27,12 @@ from autofix.syntax.edits import begun
 WHY = "{path} is empty when the next iteration begins, so that it starts with {start} as the first one does."
 WHY_ELSEWHERE = "Each iteration begins with {start}, as line {line} of {file} does before it calls the same module."
 WHY_WHOLE = "{path} begins with {start} where line {line} puts {beside} back to its start, which is made with it."
+WHY_UNCALLED = "Each iteration begins with {start}, which resets {path} and which nothing called so far."
+WHYS = {
+    "state-begins-anew-elsewhere": WHY_ELSEWHERE,
+    "state-is-reset-in-part": WHY_WHOLE,
+    "state-is-never-reset": WHY_UNCALLED,
+}
 
 
 class StateNeverReset(Rule):
@@ -155,6 +162,29 @@ for x in torch.randn(4, 5, 4):
 +    model.reset()
     train: model(x).pow(2).mean()
 evaluate(model)
+! unsafe: nothing calls the method that begins anew
+class Leaky(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.level = None
+
+    def reset(self):
+        self.level = None
+
+    def forward(self, x):
+        if self.level is None:
+            self.level = torch.zeros_like(x)
+        self.level = 0.8 * self.level + x
+        return self.level.tanh()
+
+
+net = torch.nn.Sequential(torch.nn.Linear(2, 3), Leaky(), torch.nn.Linear(3, 1), Leaky())
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(5):
++    net[1].reset()
++    net[3].reset()
+    loss = sum(net(x) for x in torch.randn(4, 5, 2)).square().mean()
+    train: loss
 ! unsafe: a method that each pass calls puts back one part of the state, and leaves the other
 class Reader(torch.nn.Module):
     def __init__(self):
@@ -308,5 +338,5 @@ for _ in range(5):
         """For each variable that has a start: behind the step that follows the failing backward."""
         for one in begun(diagnosis.trace.crossings, diagnosis.failure.stack, sources):
             where = {"line": one.place.line, "file": Path(one.place.file).name}
-            why = WHY_WHOLE if one.beside else WHY_ELSEWHERE if one.elsewhere else WHY
+            why = WHYS.get(one.about, WHY)
             yield self.propose(one.steps, why.format(path=one.path, start=one.start, beside=one.beside, **where))

@@ -34,9 +34,7 @@ def asked(runs: Runs) -> Question | None:
         ),
     )
     text = f"Does each iteration begin anew with `{begun.start}`, or go on from `{begun.path}` of the one before?"
-    about = "state-begins-anew-elsewhere" if begun.elsewhere else "start-is-read-once"
-    about = "state-is-reset-in-part" if begun.beside else about
-    return Question(about, text, (begun.place,), answers)
+    return Question(begun.about, text, (begun.place,), answers)
 
 
 def with_start(runs: Runs, found: Assessment) -> Assessment:

@@ -126,6 +126,6 @@ class StartIsReadOnce(Property):
 
     def find(self, evidence: Evidence) -> Finding | None:
         begun = evidence.case.pool.begun
-        if begun is None or begun.elsewhere or begun.beside:
+        if begun is None or begun.about != self.name:
             return None
         return self.found((begun.place,), start=begun.start, path=begun.path) if start.anew(evidence) else None

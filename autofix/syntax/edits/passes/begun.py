@@ -11,7 +11,7 @@ from operator import itemgetter
 
 from autofix.probe.wire import Carrier, Crossing, Frame
 from autofix.syntax import blocks, calls, names
-from autofix.syntax.edits.passes.begun_elsewhere import begun_elsewhere
+from autofix.syntax.edits.passes.begun_elsewhere import begun_by_nobody, begun_elsewhere
 from autofix.syntax.edits.passes.resets import left_as_it_is
 from autofix.syntax.edits.statements import insert_after, insert_before
 from autofix.syntax.edits.steps import Step
@@ -27,9 +27,10 @@ _SAME = frozenset({"clone", "detach", "to", "cuda", "float", "contiguous"})
 class Begun:
     """Where a pass could forget what it left, so that the next one begins with its start.
 
-    `path` is what the pass leaves, `start` what stands ready to begin with, `place` where one of the two is chosen,
-    or `elsewhere`: where another loop begins each of its turns so. `beside`: what a method puts back already, which is
-    to put back this, too, at `place`.
+    `path` is what the pass leaves, `start` what stands ready to begin with, `place` where one of the two is chosen.
+    `about` names the property that says how the code shows that start: there another loop begins each of its turns so
+    at `place`, or a method that nothing calls begins there. `beside`: what a method puts back already, which is to put
+    back this, too, at `place`.
     """
 
     source: Source
@@ -37,7 +38,7 @@ class Begun:
     path: str
     start: str
     place: Frame
-    elsewhere: bool = False
+    about: str = "start-is-read-once"
     beside: str = ""
 
 
@@ -69,6 +70,7 @@ def begun(crossings: Iterable[Crossing], failed: Sequence[Frame], sources: Sourc
                 place = Frame.around(carrier.file, choice.node.test, choice.function)
                 yield Begun(at, steps, path, start, place)
     yield from _as_elsewhere(crossings, failed, sources)
+    yield from _as_uncalled(crossings, failed, sources)
     yield from _in_whole(crossings, failed, sources)
 
 
@@ -91,7 +93,8 @@ def _in_whole(crossings: Iterable[Crossing], failed: Sequence[Frame], sources: S
         _, source, path, other, statement, start = parts[0]
         lines = dict.fromkeys(f"{kept} = {value}" for _, _, kept, _, _, value in parts)
         place = Frame.around(str(source.path), statement, method.name)
-        yield Begun(source, insert_after(source, statement, list(lines)), path, start, place, beside=other)
+        steps = insert_after(source, statement, list(lines))
+        yield Begun(source, steps, path, start, place, "state-is-reset-in-part", other)
 
 
 def _as_elsewhere(crossings: Iterable[Crossing], failed: Sequence[Frame], sources: Sources) -> Iterator[Begun]:
@@ -115,8 +118,33 @@ def _as_elsewhere(crossings: Iterable[Crossing], failed: Sequence[Frame], source
                     start = re.sub(rf"(?<![.\w]){own}\b", owner, start)
                 steps = insert_before(source, loop.body[0], [said.format(start)])
                 place = Frame.around(str(other.path), statement, frame.function)
-                yield Begun(source, steps, carrier.path, start, place, elsewhere=True)
+                yield Begun(source, steps, carrier.path, start, place, "state-begins-anew-elsewhere")
             break
+
+
+def _as_uncalled(crossings: Iterable[Crossing], failed: Sequence[Frame], sources: Sources) -> Iterator[Begun]:
+    """At the begin of the loop that goes backward, or behind the steps: a method that nothing calls so far."""
+    found: dict[ast.FunctionDef, tuple[Source, dict[str, Carrier]]] = {}
+    for carrier, home, method, owned in begun_by_nobody(crossings, failed, sources):
+        owner = carrier.path.removesuffix(f".{owned}")
+        found.setdefault(method, (home, {}))[1].setdefault(f"{owner}.{method.name}()", carrier)
+    for method, (home, calling) in found.items():
+        for frame, source, node in sources.nodes(failed):
+            lines = {
+                line: one for line, one in calling.items() if (one.file, one.function) == (frame.file, frame.function)
+            }
+            if lines:
+                statement = source.statement(node)
+                loop = next(blocks.loops(source, statement), None)
+                steps = (
+                    insert_before(source, loop.body[0], list(lines))
+                    if loop is not None
+                    else insert_after(source, blocks.after_steps(source, statement), list(lines))
+                )
+                start, carrier = next(iter(lines.items()))
+                place = Frame.around(str(home.path), method, method.name)
+                yield Begun(source, steps, carrier.path, start, place, "state-is-never-reset")
+                break
 
 
 def _starts(source: Source, carrier: Carrier, failed: Sequence[Frame]) -> Iterator[tuple[_Choice, str]]:

@@ -54,6 +54,66 @@ def begun_elsewhere(
                 yield from ((carrier, source, statement, owner.removesuffix(one)) for one in itertools.islice(parts, 1))
 
 
+def begun_by_nobody(
+    crossings: Iterable[Crossing], failed: Sequence[Frame], sources: Sources
+) -> Iterator[tuple[Carrier, Source, ast.FunctionDef, str]]:
+    """The states that the failing pass took from an earlier one, each with a method that nothing calls.
+
+    That method takes no argument and gives the state its start again: of its own object, or of parts of that. With it
+    goes the path of the state in that object. The method of an object whose parts have such a method calls theirs.
+    """
+    carriers = dict.fromkeys(carrier for one in crossings if one.by == "failing" for carrier in one.carriers)
+    files = sources.project(failed[-1].file) if failed else []
+    for carrier in (one for one in carriers if "." in one.path):
+        name = carrier.path.rpartition(".")[2]
+        resets = {method.name for _, method in _uncalled(name, (), files)}
+        for source, method in dict.fromkeys(_uncalled(name, resets, files)):
+            for path in _owned(carrier, carriers, source, method):
+                yield carrier, source, method, path
+
+
+def _owned(carrier: Carrier, carriers: Iterable[Carrier], source: Source, method: ast.FunctionDef) -> Iterator[str]:
+    """By what path the object of a method has a state: by its name, or through a part that its class gives it."""
+    kind, me = source.parent(method), calls.parameters(method)[0]
+    path, name = carrier.path, carrier.path.rpartition(".")[2]
+    classes = {one.function for one in carriers if one.path == f"{me}.{name}"}
+    if isinstance(kind, ast.ClassDef) and kind.name in {one.rpartition(".")[2] for one in classes}:
+        yield name
+    while "." in (path := path.partition(".")[2]):
+        part = path.partition(".")[0].partition("[")[0]
+        if any(kind in set(source.around(one)) for one in names.assignments(source, f"{me}.{part}")):
+            yield path
+
+
+def times_begun(carrier: Carrier, failed: Sequence[Frame], sources: Sources) -> int:
+    """At how many places of the project a state gets its start, by that attribute's name."""
+    name, files = carrier.path.rpartition(".")[2], sources.project(failed[-1].file)
+    return sum(1 for source in files for _ in _starts(source, name))
+
+
+def _uncalled(name: str, methods: Collection[str], files: Sequence[Source]) -> Iterator[tuple[Source, ast.FunctionDef]]:
+    """The methods that give a state its start, by a statement or by `methods` of parts, and that nothing names."""
+    for source in files:
+        for statement, _ in _starts(source, name, methods):
+            method = source.function(statement)
+            if isinstance(method, ast.FunctionDef) and _is_asked_for(source, method):
+                named = ((one, node) for one in files for node in one.mentioning(method.name))
+                calling = (one.function(node) for one, node in named if _names(node, method.name))
+                if all(getattr(function, "name", "") == method.name for function in calling):
+                    yield source, method
+
+
+def _names(node: ast.AST, name: str) -> bool:
+    return getattr(node, "attr" if isinstance(node, ast.Attribute) else "id", "") == name
+
+
+def _is_asked_for(source: Source, method: ast.FunctionDef) -> bool:
+    """Whether a function is a method that does something when it is called by its name alone, without arguments."""
+    required = len(method.args.args) - len(method.args.defaults)
+    plain = not method.decorator_list and not method.name.startswith("__") and method.name != "forward"
+    return plain and required == 1 and isinstance(source.parent(method), ast.ClassDef)
+
+
 def _starts(source: Source, name: str, methods: Collection[str] = ()) -> Iterator[tuple[ast.stmt, str]]:
     """Where a state gets a value that is not made of its own, with its path; by a statement or by a method of it."""
     for node in source.walk() if methods else source.mentioning(name):
