@@ -22,8 +22,9 @@ _HEARD = ("data", "grad")
 WATCHES = (".register_hook", ".retain_grad")
 """What is done with the gradient of a tensor before there is one."""
 _SETTERS = ("requires_grad.__set__", "requires_grad_")
-CUT = ".detach_"
-"""What makes the very tensor one without a graph, and writes no values."""
+_CUT = "detach_"
+_EXCHANGES = (_CUT, "squeeze_", "unsqueeze_", "t_", "transpose_", "swapaxes_", "swapdims_", "as_strided_")
+"""What makes the very tensor another view of its memory, or one without a graph, and writes no values."""
 _CONVERSIONS = ("numpy", "__array__", "__deepcopy__")
 _OF_C = (BuiltinFunctionType, MethodDescriptorType, MethodWrapperType, WrapperDescriptorType)
 _NUMBERS = 2000
@@ -57,7 +58,7 @@ def refused(func: Any, args: Any, kwargs: Any) -> tuple[str, torch.Tensor | None
             return "inference_tensor", inference
         if name.endswith(_SETTERS) and first is not None:
             return _flag(first)
-        if name.endswith(CUT) and first is not None:
+        if name.endswith(_CUT) and first is not None:
             return ("view_modified" if first._is_view() else ""), first
         if name.endswith(WATCHES) and first is not None:
             return ("" if first.requires_grad else "hook_refused"), first
@@ -73,6 +74,11 @@ def refused(func: Any, args: Any, kwargs: Any) -> tuple[str, torch.Tensor | None
             if kind:
                 return kind, target
     return "", None
+
+
+def exchanges(name: str) -> bool:
+    """Whether a call of such a name makes its tensor another view of the same memory, and writes no values."""
+    return short_name(name) in _EXCHANGES
 
 
 def _is_recorded(func: Any, name: str, args: Any, kwargs: Any) -> bool:

@@ -7,7 +7,7 @@ that an optimizer is given is a leaf of its own, or stands for the leaves that i
 module computes is switched off, it is cut, or what is behind it is frozen (`flagged`). The values that a backward
 starts from are summed up, or their mean is taken. A conversion, a flag on another result or an unused input has one
 reading each, and so has a gradient that is to be kept, or to meet a hook, where gradients are off: none comes. So has
-a view that is to be cut: it is without a graph from then on, for all who hold that very tensor.
+a view that is to be cut, or to have another shape: it is so from then on, for all who hold that very tensor.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ..arrays.follow import NOTHING as UNFOLLOWED
 from ..arrays.follow import Follow
 from ..engine import caller, graph
 from ..engine.operators import Functions
-from ..engine.refused import CUT, DERIVATIVE, is_real, is_write, name_of, refused, swapped
+from ..engine.refused import DERIVATIVE, exchanges, is_real, is_write, name_of, refused, swapped
 from ..engine.remembered import Remembered
 from ..engine.taps import Call, Listener
 from ..instruments.aims import holds_two
@@ -125,8 +125,8 @@ class Perform(Functions, Listener):
     def _again(self, func: Any, args: Any, kwargs: Any) -> Callable[[], Any] | None:
         """How to perform a call that was refused; None where there is no way, or where it failed for another reason."""
         kind, target = refused(func, args, kwargs)
-        kind = "view_cut" if kind and name_of(func).endswith(CUT) else kind
-        if kind in ("leaf_modified", "view_modified", "view_cut") and target is not None:
+        if kind in ("leaf_modified", "view_modified") and target is not None:
+            kind = "view_exchanged" if target._is_view() and exchanges(name_of(func)) else kind
             self._memory.wrote(target)
             again = self._write(kind, func, args, kwargs, target)
         elif kind == "out_refused":
@@ -155,8 +155,8 @@ class Perform(Functions, Listener):
     def _write(
         self, kind: str, func: Any, args: Any, kwargs: Any, target: torch.Tensor
     ) -> Callable[[], Any] | None:  # fmt: skip
-        if kind == "view_cut":
-            return ways.cut(target)
+        if kind == "view_exchanged":
+            return ways.exchanged(func, args, kwargs, target)
         if kind == "view_modified" and isinstance(graph.made_by(target), torch.autograd.function.BackwardCFunction):
             # Written in place, or through its base, it would lose the backward that its function has of its own.
             kept = not caller.discards(func) and "out" not in kwargs

@@ -67,14 +67,14 @@ def _same_view(whole: torch.Tensor, target: torch.Tensor, base: torch.Tensor) ->
     return same_view(whole, target, base)
 
 
-def cut(target: torch.Tensor) -> Callable[[], torch.Tensor] | None:
-    """Let a view be the same tensor, of the same memory, without a graph; None where torch cannot exchange tensors."""
+def exchanged(func: Any, args: Any, kwargs: Any, target: torch.Tensor) -> Callable[[], torch.Tensor] | None:
+    """Let a view be the same tensor, of the same memory, cut or of another shape; None where torch cannot do it."""
     exchange = getattr(torch._C, "_swap_tensor_impl", None)
     if exchange is None or type(target) is not torch.Tensor:
         return None
 
     def again() -> torch.Tensor:
-        exchange(target, target.detach())
+        exchange(target, getattr(torch.Tensor, func.__name__.removesuffix("_"))(target, *args[1:], **kwargs))
         return target
 
     return again

@@ -56,6 +56,19 @@ for _ in range(4):
 CLAMP = "w.clamp_(-9, 9)"
 SHOWN = f"{BOUNDED}    print(w.norm().item())\n"
 COPIED = "    w.clamp_(-9, 9)\n    print(w.", "    copy = w.clone()\n    copy.clamp_(-9, 9)\n    print(copy."
+SHAPED = """\
+start, head = nn.Parameter(torch.randn(2, 1, 3)), nn.Linear(3, 1)
+optimizer = torch.optim.SGD([start, *head.parameters()], lr=0.1)
+for _ in range(4):
+    first, second = start.unbind(0)
+    first.squeeze_(0)
+    loss = (head(first) + head(second) - 1).square().sum()
+    train: loss
+"""
+OTHER_SHAPE = "first.squeeze_(0)", "first = first.squeeze(0)"
+BOUND = "    with torch.no_grad():\n        start.clamp_(-9, 9)\n"
+TAKEN = SHAPED[SHAPED.index("    first,") : SHAPED.index("    loss")]
+KEPT_SMALL = SHAPED.replace(TAKEN, f"{BOUND}{TAKEN}")
 UNREAD = "nothing reads the new value"
 UNSEEN = "it changes nothing in these runs, and the edit no longer makes it"
 
@@ -70,6 +83,7 @@ class WriteIsLost(Property):
         Example(BOUNDED, CLAMP, "w.detach().clone().clamp_(-9, 9)"),
         Example(BOUNDED, CLAMP, "w.detach().clamp(-9, 9)"),
         Example(SHOWN, *COPIED),
+        Example(KEPT_SMALL, f"{BOUND}{TAKEN}", "    first, second = start.clamp(-9, 9).squeeze(1).unbind(0)\n"),
     )
     silent = (
         Example(SWAPPED, "p.copy_(b)", "p.data.copy_(b)"),
@@ -78,6 +92,8 @@ class WriteIsLost(Property):
         Example(SHOWN, CLAMP, "w.data.clamp_(-9, 9)"),
         Example(SHOWN.replace("(-9, 9)", "(-9, 0.2)"), "w.clamp_", "w.detach().clamp_"),
         Example(SUMMED, ADDED, "    x = x + part\n    h = x\n"),
+        Example(SHAPED, *OTHER_SHAPE),
+        Example(KEPT_SMALL, *OTHER_SHAPE),
     )
 
     def find(self, evidence: Evidence) -> Finding | None:
