@@ -7,6 +7,7 @@ The program has a hook of its own on a module, and the edit goes past it: `net.f
 called less often, from step to step. This is not said
 
 - where the edit takes out what registers a hook, or registers it in another way;
+- where it has another function in the place of a hook, due as often;
 - where a module is called as often, only later.
 
 ## Why it matters
@@ -62,24 +63,42 @@ FORWARD = (
     loss, second = (net.forward(x) - 1).square().mean(), (net.forward(x) + 1).square().mean()
 """,
 )
+OTHER_KEEPS = """\
+def keep(module, given, result):
+    seen.append(result.norm())
+net.register_forward_hook(keep)
+"""
+RENAMED = TWICE.replace(
+    "net.register_forward_hook(lambda module, given, result: seen.append(result.norm()))\n", OTHER_KEEPS
+)
 
 
 class HookIsNotCalled(Property):
     name = "hook-is-not-called"
     runs = ("edited", "followed")
     sentence = "the program's hook `{hook}` is {how} in the edited run"
-    raises = (Example(TWICE, *PAST), Example(TWICE, *FORWARD), Example(BACK, *PAST))
+    raises = (
+        Example(TWICE, *PAST),
+        Example(TWICE, *FORWARD),
+        Example(BACK, *PAST),
+        Example(TWICE, TWICE, RENAMED.replace(*PAST).replace("for _", "net(torch.ones(1, 4))\nfor _")),
+    )
     silent = (
         Example(TWICE, *SUM),
         Example(TWICE, *ANEW),
         Example(BACK, *SUM),
+        Example(TWICE, TWICE, RENAMED.replace(*SUM)),
     )
 
     def find(self, evidence: Evidence) -> Finding | None:
         code, edited = evidence.followed, evidence.edited
+        mine = [hook for hook in code.hooks if not hook.tensor]
         left = {hook.name: hook.calls for hook in edited.hooks if not hook.tensor}
-        for hook in (one for one in code.hooks if not one.tensor):
+        others = [calls for name, calls in left.items() if name not in {hook.name for hook in mine}]
+        for hook in mine:
             calls = left.get(hook.name, ())
+            if not calls and hook.calls in others:
+                calls = others.pop(others.index(hook.calls))
             never = not any(calls) and any(hook.calls[: len(edited.whole_steps) + 1])
             if (never or _falls_behind(code, hook.calls, edited, calls)) and not lets_go(evidence):
                 how = "never called" if never else "called less often"
