@@ -1,4 +1,7 @@
-"""Which storages may be written through `.data`, which shares no version counter with the tensor it was read from."""
+"""Which storages may be written through `.data`, which shares no version counter with the tensor it was read from.
+
+And who is given other memory by it.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,13 @@ class Aliased:
         # Weakly: what is only referred to frees its values, but no other storage gets its place in memory.
         self._storages: dict[int | None, StorageWeakRef] = {}
         self._most = _MANY
-        torch.Tensor.data = property(self._read, _DATA.__set__)
+        self.moved: Callable[[torch.Tensor], None] = lambda _tensor: None
+        """Who hears of a tensor that was given other memory."""
+        torch.Tensor.data = property(self._read, self._set)
+
+    def _set(self, tensor: torch.Tensor, value: torch.Tensor) -> None:
+        set_data(tensor, value)
+        self.moved(tensor)
 
     def _read(self, tensor: torch.Tensor) -> torch.Tensor:
         plain = data(tensor)

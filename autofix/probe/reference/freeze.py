@@ -74,7 +74,7 @@ class Freeze(Perturb):
         """The parameters that are still to move behind a round."""
         self._courses = courses
         if asked.by_hand:
-            courses.by_hand = self._by_hand
+            courses.by_hand, courses.aliased.moved = self._by_hand, self._given_memory
         self.undone = 0
         """How many leaves a round steps by hand, at most, without optimizers; each of these steps was undone."""
         self._leaves = leaves
@@ -88,6 +88,8 @@ class Freeze(Perturb):
         self._starts: dict[int, torch.Tensor] = {}
         """What each leaf held where it was first used, until a backward reaches it."""
         self._reached: dict[int | None, torch.Tensor] = {}
+        self._removed: dict[int | None, torch.Tensor] = {}
+        """Those that the program gave other memory, by `.data = ...`: that is a write by hand, too."""
         self._followed: dict[int | None, tuple[torch.Tensor, torch.Tensor]] = {}
         """Without optimizers: what was made of leaves since the latest backward, each result with the leaf."""
         self._firsts: dict[int, int] = {}
@@ -135,7 +137,7 @@ class Freeze(Perturb):
             self._rest(self._by_storage().get(storage_key(one)) for one in tensors(args) if one.requires_grad)
         for leaf in filter(self._is_early, tensors(args)) if self._followed else ():
             self._succeed(leaf)
-        if self._reached and (found := self._used_of(self._reached, args)):
+        if self._reached and (found := self._used_of(self._reached | self._removed, args)):
             if self._due and torch.is_grad_enabled():
                 self._move_due()
             self._courses.look(found)
@@ -173,7 +175,9 @@ class Freeze(Perturb):
         storages = self._by_storage() if self._starting else {}
         keys = map(storage_key, given)
         early = self._early and any(map(self._is_early, given))
-        return early or any(key in storages or key in self._reached or key in self._followed for key in keys)
+        return early or any(
+            any(key in known for known in (storages, self._reached, self._removed, self._followed)) for key in keys
+        )
 
     def saved(self, tensor: torch.Tensor) -> None:
         super().saved(tensor)
@@ -237,8 +241,13 @@ class Freeze(Perturb):
             self._round += 1
             self._move([leaf for leaf, _ in self._trained.values()])
 
+    def _given_memory(self, leaf: torch.Tensor) -> None:
+        if id(leaf) in self._trained:
+            self._removed[storage_key(leaf)] = leaf
+
     def _put_back(self, leaf: torch.Tensor) -> None:
         old = self._trained[id(leaf)][1]
+        self._removed.pop(storage_key(leaf), None)
         if self._reached.get(storage_key(leaf)) is leaf:
             data(leaf).copy_(old)
         else:  # it was given other memory, which may be somebody else's, too

@@ -84,6 +84,16 @@ for _ in range(5):
 """
 IN_NUMPY = BY_NUMPY[BY_NUMPY.index("    out, y =") : BY_NUMPY.index("\n\nfor")]
 IN_TORCH = "    return (torch.clip(out - y, -9, 9) ** 2).mean()\n"
+SIMPLEX = """\
+x, w = torch.randn(6, 4), nn.Parameter(torch.tensor([0.1, 0.2, 0.3, 0.4]))
+optimizer = torch.optim.SGD([w], lr=0.01)
+for _ in range(5):
+    loss = (x @ w - 1).square().mean()
+    train: loss
+    w.copy_(w.clamp(min=0.02) / w.clamp(min=0.02).sum())
+"""
+PROJECTS = SIMPLEX.splitlines()[-1]
+IN_NEW_MEMORY = "    w.data = w.data.clamp(min=0.02) / w.data.clamp(min=0.02).sum()"
 AT_ONCE = "        x.add_({})\n"
 
 
@@ -99,6 +109,7 @@ class BoundIsAnother(Property):
         Example(SAMPLED, MOVES, _off(AT_ONCE.format("(0.02 * torch.randn(4, 2) - 0.1 * slope).clamp(-1, 1)"))),
         Example(SAMPLED, MOVES, _off(MOVES.replace("slope.clamp(-1, 1)", "slope.clamp(-1, 2)"))),
         Example(BY_NUMPY, IN_NUMPY, IN_TORCH.replace(" 9)", " 19)")),
+        Example(SIMPLEX, PROJECTS, IN_NEW_MEMORY.replace("0.02", "-2")),
     )
     silent = (
         Example(SAMPLED, MOVES, _off(MOVES)),
@@ -106,6 +117,8 @@ class BoundIsAnother(Property):
         Example(SAMPLED, MOVES, _off(AT_ONCE.format("0.02 * torch.randn(4, 2) - 0.1 * slope.clamp_(-1, 1)"))),
         Example(PUSHED, PUSHES, PUSHES.replace("push +", "push.data +").replace("push.c", "push.data.c")),
         Example(BY_NUMPY, IN_NUMPY, IN_TORCH),
+        Example(SIMPLEX, PROJECTS, IN_NEW_MEMORY),
+        Example(SIMPLEX, PROJECTS, f"    with torch.no_grad():\n    {PROJECTS}"),
         Example(PUSHED, PUSHES, "    push = (push + 0.1 * push.grad.sign()).clamp(-0.3, 0.3).detach()\n"),
     )
 
