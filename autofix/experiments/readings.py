@@ -65,7 +65,7 @@ LEAST = 3
 """Steps without any gradient from which on they are no accident of where a run begins or ends."""
 _FROZEN = ("frozen", "born")
 """What may be meant to have no graph, beside another place that lost one."""
-_ACTIONS = dict.fromkeys(("detach", "data", "item", "rebuilt"), "keep") | {
+_ACTIONS = dict.fromkeys(("detach", "data", "item", "rebuilt", "copied", "copied_along"), "keep") | {
     "no_grad": "grad", "derivative": "create", "plain": "require", "born": "require", "frozen": "unfreeze",
 }  # fmt: skip
 """What a reference does where a graph was lost, by the one way in which it was."""

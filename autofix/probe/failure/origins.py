@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy as copies
 import itertools
+import sys
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterable
@@ -18,7 +20,7 @@ from ..engine.refused import DERIVATIVE, GRADIENT, can_have_gradient, name_of, n
 from ..engine.remembered import Remembered
 from ..engine.sketch import is_zero
 from ..engine.taps import Call, Listener
-from ..program.frames import Frames, Raw
+from ..program.frames import Frames, Raw, outwards
 from .flags import Flags
 from .gaps import Gaps, Record
 
@@ -32,6 +34,9 @@ _FLAG = "requires_grad.__set__"
 _KEPT = 400
 _NUMBERS = ("item", "tolist", "__float__", "__int__")
 _ARRAYS = ("numpy", "__array__")
+_COPIES = "__deepcopy__"
+_ALONG = "copied_along"
+"""The kind of a copy that a function made which was not called for that."""
 _FROZEN = ("frozen", "born")
 _BEFORE = "_autofix_off"
 _NO_DATA = ("grad", "shape", "dtype", "device", "requires_grad", "grad_fn", "is_leaf", "backward")
@@ -47,6 +52,8 @@ class Origins(TorchFunctionMode, Listener):
         self._frames, self._read = frames, read
         self._lost = Remembered[tuple[Record, ...]]()
         self.gaps = Gaps(frames)
+        self._copied = Remembered[Record]()
+        """Of a leaf that is a copy by values of one that asks for a gradient, where it was copied."""
         self._made = Remembered["Raw"]()
         self._begun = Remembered["Raw"]()
         self._inferred: dict[int, Raw] = {}
@@ -102,6 +109,8 @@ class Origins(TorchFunctionMode, Listener):
             elif name == GRADIENT:
                 self.gaps.read(args[0], result)
                 self._come(args[0], result)
+            elif name.endswith(_COPIES) and result.requires_grad:
+                self._copy(args[0], result)
             else:
                 self._note(name, args, kwargs, result)
         return result
@@ -130,7 +139,8 @@ class Origins(TorchFunctionMode, Listener):
             self.gaps.gave(args, result)
         elif len(out) < len(results):
             lost = [(t, one) for t in given for one in self._lost.of(t) or () if one.kind != DISCRETE]
-            of_leaves = (one for t, one in lost if t.requires_grad)
+            lost += [(t, one) for t in given if (one := self._copied.of(t)) is not None]
+            of_leaves = (one for t, one in lost if t.requires_grad and one.kind != _ALONG)
             self.gaps.flows((one for _, one in lost), of_leaves, given, results)
         if not out and last not in _NUMBERS and last not in _ARRAYS:
             return
@@ -152,6 +162,14 @@ class Origins(TorchFunctionMode, Listener):
         for tensor in out:
             self._keep(tensor, _places_first(records))
             self._alone.keep(tensor, alone if given or tensor.numel() == 1 else ())
+
+    def _copy(self, leaf: torch.Tensor, copy: torch.Tensor) -> None:
+        """A leaf is copied by its values: what is made of the copy leads to the copy."""
+        called = list(itertools.takewhile(lambda one: not self._frames.owns(one.f_code), outwards(sys._getframe())))
+        asked = called[-1].f_code.co_filename in (copies.__file__, torch._tensor.__file__)
+        record = Record("copied" if asked else _ALONG, self._frames.here())
+        self._copied.keep(copy, record)
+        self.gaps.cut([record], [leaf], ())
 
     def backward_done(self, call: Call) -> None:
         """Gradients have come to their tensors."""

@@ -1,7 +1,8 @@
 """Expressions of the unedited script whose values a reference run treats otherwise, whenever they are computed.
 
 `leaf`: what is made there is a leaf with the same value. `update`: so is what is bound there in place of a leaf, and
-its gradient can be zeroed as that of a leaf can. `keep`: the graph is not cut there, numbers stay tensors.
+its gradient can be zeroed as that of a leaf can. `keep`: the graph is not cut there, numbers stay tensors, and a copy
+of what learns is that itself.
 `grad`: gradients are not switched off there, and what torch draws there by a distribution is drawn along a path.
 `require`: what is made there requires a gradient; a graph was lost for want of it where the site says why.
 `unfreeze`: what was frozen there requires a gradient again when an optimizer takes it, if that optimizer leaves other
@@ -44,6 +45,7 @@ from ..refused.shared import is_shared
 from .switched_off import Asleep
 
 _CUTS = ("torch.Tensor.detach", "torch.Tensor.data.__get__", "torch.Tensor.detach_")
+_COPIES = "torch.Tensor.__deepcopy__"
 _NUMBERS = ("torch.Tensor.item", "torch.Tensor.__float__")
 _SETTERS = ("requires_grad.__set__", "requires_grad_")
 _REMAKE = ("torch.tensor", "torch.as_tensor")
@@ -116,7 +118,7 @@ class Sites(Listener):
         if self._remake and name in _REMAKE and args and any(t.requires_grad for t in tensors(args[:1])):
             with torch._C.DisableTorchFunction():
                 return _cast(_stacked(args[0]), kwargs)
-        if name not in _CUTS and name not in _NUMBERS and not name.endswith(("_set_grad_enabled", "Tensor.tolist")):
+        if not _ends_graph(name, args):
             return NOTHING
         raw, actions = self._here()
         if name.endswith("_set_grad_enabled"):
@@ -133,9 +135,7 @@ class Sites(Listener):
             return NOTHING
         self.met[raw] = "no_graph"
         with torch._C.DisableTorchFunction():
-            if name.endswith("tolist"):
-                return _listed(args[0])
-            return args[0].reshape(()) if name in _NUMBERS else args[0].view_as(args[0])
+            return _with_graph(name, args[0])
 
     def _flagged(self, args: Any, *, off: bool) -> Any:
         raw, actions = self._here()
@@ -327,6 +327,22 @@ class Sites(Listener):
     def _here(self) -> tuple[Raw, dict[str, str]]:
         raw = self._frames.here()
         return raw, self._sites.get(self._frames.resolve(raw[:1])[0], {}) if raw else {}
+
+
+def _ends_graph(name: str, args: Any) -> bool:
+    """Whether a call gives values without the graph behind them, or switches gradients."""
+    if name == _COPIES:
+        return bool(args[0].requires_grad)
+    return name in _CUTS or name in _NUMBERS or name.endswith(("_set_grad_enabled", "Tensor.tolist"))
+
+
+def _with_graph(name: str, tensor: torch.Tensor) -> Any:
+    """What such a call gives where the graph is kept."""
+    if name == _COPIES:
+        return tensor
+    if name.endswith("tolist"):
+        return _listed(tensor)
+    return tensor.reshape(()) if name in _NUMBERS else tensor.view_as(tensor)
 
 
 def _keeps_to_a_range(node: graph.Node | None) -> bool:

@@ -4,8 +4,9 @@
 
 A derivative fails, because its loss does not depend on what it is taken by (`grad(loss, weights)`). The code cuts a
 value out of that graph, and makes a leaf of it: `weights.detach().requires_grad_()`, in one expression or in several
-statements. The loss depends on this leaf. The edit takes the cut away. This is not said where a value is cut and no
-leaf is made of it.
+statements, or `copy.deepcopy(weights)`. The loss depends on this leaf. The edit takes the cut away. This is not said
+where a value is cut and no leaf is made of it, nor of leaves that another function copies along, as
+`dataclasses.asdict` does.
 
 ## Why it matters
 
@@ -71,6 +72,26 @@ for _ in range(4):
     slope = torch.autograd.grad(loss, a.weight, create_graph=True)[0]
     train: loss + slope.square().sum()
 """
+RATES = """\
+import copy
+from dataclasses import asdict, dataclass
+
+@dataclass
+class Rates:
+    up: torch.Tensor
+    down: torch.Tensor
+
+rates, x = Rates(torch.tensor(0.7, requires_grad=True), torch.tensor(0.4, requires_grad=True)), torch.randn(6)
+leaves = [rates.up, rates.down]
+optimizer = torch.optim.SGD(leaves, lr=0.1)
+for _ in range(5):
+    given = asdict(rates)
+    loss = (given["up"] * x + given["down"] - 1).square().mean()
+    for leaf, grad in zip(leaves, torch.autograd.grad(loss, leaves)):
+        leaf.grad = grad
+    optimizer.step()
+"""
+COPIED = RATES.replace("asdict(rates)", "copy.deepcopy(vars(rates))")
 
 
 class LeafLosesItsCut(Property):
@@ -81,8 +102,16 @@ class LeafLosesItsCut(Property):
         "the code makes a leaf here, and the edit makes it a result with a graph. The failing derivative may be meant"
         " with respect to the leaf"
     )
-    raises = (Example(ADAPTED, *UNCUT), Example(TRAINER, *KEPT))
-    silent = (Example(ADAPTED, *BY_LEAF), Example(PENALTY, ".tanh().detach()", ".tanh()"))
+    raises = (
+        Example(ADAPTED, *UNCUT),
+        Example(TRAINER, *KEPT),
+        Example(COPIED, "copy.deepcopy(vars(rates))", "vars(rates)"),
+    )
+    silent = (
+        Example(ADAPTED, *BY_LEAF),
+        Example(PENALTY, ".tanh().detach()", ".tanh()"),
+        Example(RATES, "asdict(rates)", "vars(rates)"),
+    )
 
     def find(self, evidence: Evidence) -> Finding | None:
         if evidence.failure.kind != "unused_input":
