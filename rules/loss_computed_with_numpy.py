@@ -233,7 +233,6 @@ print(net.weight.grad.sum().item())
 def chain(turns, lengths):
 -    turns, lengths = np.asarray(turns), np.asarray(lengths)
 -    points = [np.array([1.0, 0.0, 0.0]), np.array([0.0, 1.0, 0.0])]
-+    turns, lengths = turns, lengths
 +    points = [torch.tensor([1.0, 0.0, 0.0]), torch.tensor([0.0, 1.0, 0.0])]
     for turn, length in zip(turns, lengths):
 -        points.append(grown(*points[-2:], turn, length))

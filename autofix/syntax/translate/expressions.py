@@ -322,8 +322,9 @@ class ExpressionTranslation:
             return (
                 replace(made, text="", kind=Kind.ARRAY, parts=()) if made.kind in MOVED else Translated("", Kind.OTHER)
             )
-        made = self.put(scope, value)
-        if made.changed and path_of(_target(definition)) == made.text:
+        made, target = self.put(scope, value), _target(definition)
+        several = target.elts if isinstance(target, ast.Tuple) else [target]
+        if made.changed and ", ".join(map(path_of, several)) == made.text:
             scope.texts.pop(value, None)
             scope.texts[definition] = None
         return made
