@@ -59,6 +59,8 @@ class OneMemory(Listener):
         self._overwritten: Counter[Raw] = Counter()
         self._mixed: dict[Raw, str] = {}
         self._looked: set[Raw] = set()
+        self._twice: dict[Raw, bool] = {}
+        """Of places where a tensor is subtracted from itself without its graph: whether by two names."""
         self._memories: set[int | None] = set()
         """The memory of what was subtracted from itself in this pass."""
         self._held = False
@@ -174,15 +176,8 @@ class OneMemory(Listener):
         if not here or here in self._looked:
             return
         self._looked.add(here)
-        frame = next(self._frames.running(sys._getframe(1)), None)
-        tree = parsed(self._bytes(here[0][0].co_filename))
-        if frame is None or tree is None:
-            return
-        with torch._C.DisableTorchFunction():
-            for statement in statements(tree, self._frames.resolve(here[:1])[0]):
-                names = sorted(set(self._names(statement, frame, target)))
-                if len(names) > 1 and not _is_bound_to_it(tree, names):
-                    self._mixed[here] = " and ".join(names[:_BOTH])
+        if names := self._named(here, target):
+            self._mixed[here] = " and ".join(names[:_BOTH])
 
     def _names(self, statement: ast.stmt, frame: FrameType, target: torch.Tensor) -> Iterator[str]:
         """The expressions of a statement that stand for the values of a tensor."""
@@ -230,7 +225,8 @@ class OneMemory(Listener):
     def _of_one_memory(self, args: Any) -> bool:
         """Whether the first two arguments are one piece of memory that was written.
 
-        Both train, or neither does; or one is a name without gradient that a leaf had before it was written.
+        Both train, or neither does; or one is a name without gradient that a leaf had before it was written, or is
+        made of another name of the same result.
         """
         pair = args[:_BOTH]
         if len(pair) < _BOTH or not all(isinstance(one, torch.Tensor) for one in pair):
@@ -244,10 +240,31 @@ class OneMemory(Listener):
                 return False
             if first.requires_grad is second.requires_grad:
                 return bool(first._version)
-            leaf, name = (first, second) if first.requires_grad else (second, first)
+            learns, name = (first, second) if first.requires_grad else (second, first)
+            if not graph.is_leaf(learns):
+                return bool(learns._version) and self._is_named_twice(learns)
             before = self._views.of(name)
-            return graph.is_leaf(leaf) and before is not None and before < leaf._version
+            return before is not None and before < learns._version
         return False
+
+    def _is_named_twice(self, target: torch.Tensor) -> bool:
+        """Whether the statement that runs has two names for a tensor: `x - x.detach()` has one, and trains by it."""
+        if (here := self._frames.here()) not in self._twice:
+            self._twice[here] = len(self._named(here, target)) > 1
+        return self._twice[here]
+
+    def _named(self, here: Raw, target: torch.Tensor) -> list[str]:
+        """The names that the statement at a place has for a tensor, if one of them was not given it by the other."""
+        frame = next(self._frames.running(sys._getframe(1)), None)
+        tree = parsed(self._bytes(here[0][0].co_filename)) if here else None
+        if frame is None or tree is None:
+            return []
+        with torch._C.DisableTorchFunction():
+            for statement in statements(tree, self._frames.resolve(here[:1])[0]):
+                names = sorted(set(self._names(statement, frame, target)))
+                if len(names) > 1 and not _is_bound_to_it(tree, names):
+                    return names
+        return []
 
     def _of_one_view(self, parts: Any) -> int:
         """How many of these are views of one memory that was written between them, or one tensor that is written on.

@@ -6,7 +6,7 @@ The code subtracts a tensor from itself: two names hold one memory, and the memo
 bound (`before = self.memory`, then `self.memory[i] = …`; `before = h`, then `h.add_(change)`). The edit keeps that.
 So does a penalty towards old weights that were not copied (`anchor = {n: p.detach() for n, p in …}`): each step moves
 both. This is not said of an update by hand, which no loss is made of, of a straight-through estimator
-(`x - x.detach()`), which trains through one of the two, nor of a copy, which has a memory of its own.
+(`x - x.detach()`), which trains through one of the two and names it once, nor of a copy, which has a memory of its own.
 
 ## Why it matters
 
@@ -57,6 +57,16 @@ AVERAGE = ANCHOR.replace("KEPT", "p.data.clone()").replace(
     "        anchor[n] -= 0.1 * (anchor[n] - p.data)\n"
     "        p.data = anchor[n]\n"
 )
+SAMPLED = """\
+net, book = nn.Linear(3, 4), nn.Linear(4, 2)
+optimizer = torch.optim.SGD([*net.parameters(), *book.parameters()], lr=0.1)
+for _ in range(4):
+    soft = net(torch.randn(5, 3)).softmax(1)
+    index = soft.argmax(1, keepdim=True)
+    hard = WRITTEN.zero_().scatter_(1, index, 1.0)
+    loss = (book(hard - soft.detach() + soft) - 1).square().mean() + soft.square().mean()
+    train: loss
+"""
 OUT = ("y *= 2", "y = y * 2")
 COPIED = ("before.t()", "before.t().clone()")
 
@@ -70,6 +80,7 @@ class DifferenceIsZero(OfTheCode):
         Example(MEMORY.replace("{moved}", "(memory - before).square()"), *COPIED),
         Example(MEMORY.replace("{moved}", "nn.functional.l1_loss(before.detach(), memory)"), *COPIED),
         Example(STATE.replace("KEPT", "h"), "cell(h)", "cell(h.clone())"),
+        Example(SAMPLED.replace("WRITTEN", "soft"), "    index =", "    soft = soft.clone()\n    index ="),
         Example(ANCHOR.replace("KEPT", "p.detach()"), *OUT),
         Example(ANCHOR.replace("KEPT", "p.data"), *OUT),
     )

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import ast
+import functools
 import itertools
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from autofix.probe.wire import Carrier, Crossing, Frame
 from autofix.syntax import blocks, calls, names
 from autofix.syntax.source import Source
 from autofix.syntax.sources import Sources
 
+_NONE = frozenset[str]()
 _BACKWARD = frozenset({"backward", "manual_backward", "grad"})
 
 
@@ -30,7 +32,7 @@ def begun_elsewhere(
     files = sources.project(failed[-1].file) if failed else []
     for carrier, source in itertools.product(carriers, files):
         owner, _, name = carrier.path.rpartition(".")
-        methods = _resets(name, files) if owner else set()
+        methods = _resets(name, files) if owner else _NONE
         if any(_is_begun(one, methods, failed, files) for one in carriers if one.path.rpartition(".")[2] == name):
             continue
         takers = set() if owner else _takers(carrier, sources)
@@ -66,7 +68,7 @@ def begun_by_nobody(
     files = sources.project(failed[-1].file) if failed else []
     for carrier in (one for one in carriers if "." in one.path):
         name = carrier.path.rpartition(".")[2]
-        resets = {method.name for _, method in _uncalled(name, (), files)}
+        resets = frozenset(method.name for _, method in _uncalled(name, _NONE, files))
         for source, method in dict.fromkeys(_uncalled(name, resets, files)):
             for path in _owned(carrier, carriers, source, method):
                 yield carrier, source, method, path
@@ -91,7 +93,7 @@ def times_begun(carrier: Carrier, failed: Sequence[Frame], sources: Sources) -> 
     return sum(1 for source in files for _ in _starts(source, name))
 
 
-def _uncalled(name: str, methods: Collection[str], files: Sequence[Source]) -> Iterator[tuple[Source, ast.FunctionDef]]:
+def _uncalled(name: str, methods: frozenset[str], files: Sequence[Source]) -> Iterator[tuple[Source, ast.FunctionDef]]:
     """The methods that give a state its start, by a statement or by `methods` of parts, and that nothing names."""
     for source in files:
         for statement, _ in _starts(source, name, methods):
@@ -114,21 +116,23 @@ def _is_asked_for(source: Source, method: ast.FunctionDef) -> bool:
     return plain and required == 1 and isinstance(source.parent(method), ast.ClassDef)
 
 
-def _starts(source: Source, name: str, methods: Collection[str] = ()) -> Iterator[tuple[ast.stmt, str]]:
+@functools.lru_cache(maxsize=256)  # many variables of a pass have one name, and a project has many files
+def _starts(source: Source, name: str, methods: frozenset[str] = _NONE) -> tuple[tuple[ast.stmt, str], ...]:
     """Where a state gets a value that is not made of its own, with its path; by a statement or by a method of it."""
-    for node in source.walk() if methods else source.mentioning(name):
+    found: list[tuple[ast.stmt, str]] = []
+    for node in dict.fromkeys(node for one in (name, *methods) for node in source.mentioning(one)):
         if isinstance(node, ast.Assign):
             paths = [calls.path_of(part) for target in node.targets for part in names.parts(target)]
             kept = any(calls.name_of(one) == name for one in ast.walk(node.value))
             fed = any(calls.path_of(one) in paths for one in ast.walk(node.value))
-            yield from ((node, one) for one in paths if one.rpartition(".")[2] == name and not (kept or fed))
+            found += ((node, one) for one in paths if one.rpartition(".")[2] == name and not (kept or fed))
         elif isinstance(node, ast.Expr) and calls.name_of(node.value) in methods and isinstance(node.value, ast.Call):
             owner = calls.path_of(node.value.func).rpartition(".")[0]
-            if owner:
-                yield node, f"{owner}.{name}"
+            found += [(node, f"{owner}.{name}")] if owner else []
+    return tuple(sorted(found, key=lambda one: one[0].lineno))
 
 
-def _is_begun(carrier: Carrier, methods: Collection[str], failed: Sequence[Frame], files: Iterable[Source]) -> bool:
+def _is_begun(carrier: Carrier, methods: frozenset[str], failed: Sequence[Frame], files: Iterable[Source]) -> bool:
     """Whether a loop that the failing backward stood in gives a state its start, by the path that it has there."""
     name = carrier.path.rpartition(".")[2]
     return any(
@@ -138,12 +142,12 @@ def _is_begun(carrier: Carrier, methods: Collection[str], failed: Sequence[Frame
     )
 
 
-def _resets(name: str, files: Iterable[Source]) -> set[str]:
+def _resets(name: str, files: Iterable[Source]) -> frozenset[str]:
     """The methods that give an attribute of their object its start again."""
     found = (
         blocks.qualified(one, node) for one in files for node, path in _starts(one, name) if path == f"self.{name}"
     )
-    return {function.rpartition(".")[2] for function in found} - {"__init__", "forward", "__call__"}
+    return frozenset({function.rpartition(".")[2] for function in found} - {"__init__", "forward", "__call__"})
 
 
 def _takers(carrier: Carrier, sources: Sources) -> set[str]:
