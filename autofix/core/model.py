@@ -254,6 +254,10 @@ class Refused(enum.StrEnum):
     OPERATION = "operation"
 
 
+REWRITTEN = ("begun", "at_once", "registered", "emptied", "old_values", "input_kept", "copied")
+"""The changes of a reading that no run of the program as it stands can show, the first of which decides."""
+
+
 @dataclass(frozen=True, slots=True)
 class Reading:
     """One hypothesis on what the program computes: the letter of the code, or the letter with named changes.
@@ -308,11 +312,9 @@ class Reading:
         return Reading(self.refused)
 
     @property
-    def rewritten(self) -> bool:
-        """Whether its reference runs a program that is written otherwise."""
-        return any((
-            self.old_values, self.copied, self.input_kept, self.begun, self.at_once, self.registered, self.emptied,
-        ))  # fmt: skip
+    def rewritten(self) -> str:
+        """The change for which its reference runs a program that is written otherwise; '' where none needs that."""
+        return next((name for name in REWRITTEN if getattr(self, name)), "")
 
     def __str__(self) -> str:
         changes = (one.name for one in fields(self) if one.name != "refused" and getattr(self, one.name))

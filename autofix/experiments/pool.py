@@ -11,7 +11,7 @@ import weakref
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol, Self, TypeVar
 
-from autofix.core.model import Cause, Reading, Refused, Treatment
+from autofix.core.model import REWRITTEN, Cause, Reading, Refused, Treatment
 from autofix.experiments import later, readings
 from autofix.experiments.client import JOBS
 from autofix.experiments.compare import comparable, without_idle_steps
@@ -102,24 +102,14 @@ class Pool:
         self._unproven: str | None = None
         self._users = weakref.WeakSet[Uses]()
         self._computed, self._began = baseline.computed, time.thread_time()
-        self.old_values: Mapping[Path, bytes] = {}
-        """The files in which names that were bound before a write keep their values; empty where none can."""
-        self.copied: Mapping[Path, bytes] = {}
-        """Those in which writes to a part go to a copy."""
-        self.kept_inputs: Mapping[Path, bytes] = {}
-        """Those in which what a pass makes of its input does not take the place of that."""
-        self.at_once: Mapping[Path, bytes] = {}
-        """Those in which each of several writes in turn reads what was before them."""
-        self.registered: Mapping[Path, bytes] = {}
-        """Those in which parameters have a name of their own that a module kept by what it computed from them."""
+        self.written: Mapping[str, Mapping[Path, bytes]] = {name: {} for name in REWRITTEN}
+        """For each change of a reading that needs it, the files in which the program makes it; empty where none can."""
         self.emptied: Emptied | None = None
         """What each pass could empty with a list that is filled in step with it."""
-        self._emptied: Mapping[Path, bytes] = {}
         self.leaf_written: wire.Stack = ()
         """Where a leaf was to be written, if torch refused that."""
         self.begun: Begun | None = None
         """Where each pass could begin with a start that only the first one reads."""
-        self._begun: Mapping[Path, bytes] = {}
         if baseline.failure is not None and baseline.failure.kind not in _NEED_SITES:
             self._begin(_FIRST_RUN)
 
@@ -131,14 +121,19 @@ class Pool:
 
     def about(self, diagnosis: Diagnosis) -> None:
         """Learn what failed: at some places a reference has to do what the script does not."""
-        self.old_values = old_values(self.target, diagnosis.trace)
-        self.leaf_written = diagnosis.failure.stack if diagnosis.cause is Cause.LEAF_MODIFIED else ()
-        self.copied = copied(self.target, diagnosis.trace) or leaf_kept(self.target, self.leaf_written)
-        self.at_once = at_once(self.target, diagnosis.trace)
-        self.registered = with_registered(self.target, diagnosis.trace)
-        self.emptied, self._emptied = emptied_together(self.target, diagnosis.trace, diagnosis.failure.stack)
-        self.kept_inputs = kept_inputs(self.target, diagnosis.trace, diagnosis.failure.stack)
-        self.begun, self._begun = begun_anew(self.target, diagnosis.trace, diagnosis.failure.stack)
+        about, failed = (self.target, diagnosis.trace), diagnosis.failure.stack
+        self.leaf_written = failed if diagnosis.cause is Cause.LEAF_MODIFIED else ()
+        self.emptied, emptied = emptied_together(*about, failed)
+        self.begun, begun = begun_anew(*about, failed)
+        self.written = {
+            "old_values": old_values(*about),
+            "copied": copied(*about) or leaf_kept(self.target, self.leaf_written),
+            "at_once": at_once(*about),
+            "registered": with_registered(*about),
+            "emptied": emptied,
+            "input_kept": kept_inputs(*about, failed),
+            "begun": begun,
+        }
         written = numbers_as_leaves(self.target, diagnosis)
         self._runs.builder = replace(self._runs.builder, once=not diagnosis.trace.remade, written=written)
         sites = self._chosen(readings.sites(diagnosis))
@@ -392,25 +387,12 @@ class Pool:
         if spec == letter and later.died_early(self._wait(_FIRST_RUN)):
             return builder.first(spec)
         if reading.rewritten:
-            spec = replace(spec, files=tuple(sorted(self._rewritten(reading).items())))
+            spec = replace(spec, files=tuple(sorted(self.written[reading.rewritten].items())))
         first = self._wait(letter if spec != letter else _FIRST_RUN)
         by_age = reading.constant or reading.averages or reading.by_call
         frozen = by_age and spec.treatment is Treatment.FROZEN
         treated = self._wait(replace(letter, treatment=spec.treatment)) if frozen else first
         return builder.reference(spec, first, treated)
-
-    def _rewritten(self, reading: Reading) -> Mapping[Path, bytes]:
-        """The files in which a reading is written that no run of the code as it stands can show."""
-        if reading.begun:
-            return self._begun
-        if reading.at_once:
-            return self.at_once
-        if reading.registered:
-            return self.registered
-        if reading.emptied:
-            return self._emptied
-        kept = self.kept_inputs if reading.input_kept else self.copied
-        return self.old_values if reading.old_values else kept
 
     def _expected(self, spec: RunSpec) -> tuple[tuple[wire.Step, ...], ...]:
         """The first steps of all references that a frozen run is compared with, where all of them are done."""

@@ -183,19 +183,19 @@ class Runs:
     @once
     def old_values(self) -> wire.Trace | None:
         """The reference in which a name bound before a write keeps its value; None where no write can be meant so."""
-        return self.of(replace(self.code, old_values=True)) if self.case.pool.old_values else None
+        return self.of(replace(self.code, old_values=True)) if self.case.pool.written["old_values"] else None
 
     @once
     def old_values_frozen(self) -> wire.Trace | None:
         """The same with every step undone."""
         changed = replace(self.code, old_values=True)
-        return self.of(changed, Treatment.FROZEN) if self.case.pool.old_values else None
+        return self.of(changed, Treatment.FROZEN) if self.case.pool.written["old_values"] else None
 
     @once
     def old_values_moved(self) -> wire.Trace | None:
         """The same in which the value written is a little larger; None where that cannot be said."""
         pool = self.case.pool
-        files = moved_values(pool.target, pool.old_values, self.trace)
+        files = moved_values(pool.target, pool.written["old_values"], self.trace)
         return pool.get(replace(RunSpec.edited(files), reading=self.code)) if files else None
 
     nudged = _reference(intervention=Intervention.NUDGED)

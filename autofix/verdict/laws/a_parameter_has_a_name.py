@@ -31,7 +31,7 @@ class AParameterHasAName(KeptByChange):
     def seen(self, runs: Runs) -> str:
         letter = runs.letter
         lost = letter.seen("unreachable")
-        if not lost or not runs.case.pool.registered or comparable(letter):
+        if not lost or not runs.case.pool.written["registered"] or comparable(letter):
             return ""
         named = runs.of(self.changed(runs.code))
         if comparable(named) or named.seen("unreachable") or set(orphans(named)) - set(orphans(letter)):

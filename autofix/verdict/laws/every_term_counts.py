@@ -39,7 +39,7 @@ class EveryTermCounts(KeptByChange):
         """Differences that are 0 in each pass, and are not if writes go to a copy."""
         zeros = _differences(runs.letter)
         held = runs.letter.seen("memory-held")  # by somebody who may mean to see it written
-        if not zeros or held or not runs.case.pool.copied:
+        if not zeros or held or not runs.case.pool.written["copied"]:
             return ""
         other = runs.of(self.changed(runs.code))
         if comparable(other) or _differences(other):

@@ -97,8 +97,8 @@ def _cut_off(runs: Runs) -> wire.Stack:
 
 def _written_over(runs: Runs) -> str:
     """How a write by a second name leaves nothing to a parameter that learns if it goes to a copy; '' if none does."""
-    letter = runs.letter
-    if not runs.case.pool.copied or comparable(letter) or len(letter.steps) < LEAST or not any(orphans(letter)):
+    letter, copies = runs.letter, runs.case.pool.written["copied"]
+    if not copies or comparable(letter) or len(letter.steps) < LEAST or not any(orphans(letter)):
         return ""
     sources = Sources.of(runs.case.pool.target)
     written = (write for saved in runs.trace.saved for write in saved.writes)

@@ -29,7 +29,7 @@ class WhatIsCollectedKeepsItsValue(KeptByChange):
 
     def seen(self, runs: Runs) -> str:
         joined = runs.letter.seen(_JOINED)
-        if not joined or not runs.case.pool.copied:
+        if not joined or not runs.case.pool.written["copied"]:
             return ""
         other = runs.of(self.changed(runs.code))
         if comparable(other) or other.seen(_JOINED) or not differences(runs.letter, other, LIVE):

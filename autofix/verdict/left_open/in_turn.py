@@ -16,7 +16,7 @@ from autofix.verdict.runs import Runs
 def before(runs: Runs) -> Reading | None:
     """The reading in which each write reads what was before them all, where it can run and trains otherwise."""
     reading = replace(runs.code, at_once=True)
-    if not runs.case.pool.at_once or comparable(other := runs.of(reading)):
+    if not runs.case.pool.written["at_once"] or comparable(other := runs.of(reading)):
         return None
     return reading if differences(runs.letter, other, LIVE) else None
 

@@ -17,7 +17,7 @@ from autofix.verdict.runs import Runs
 
 def seen(runs: Runs) -> tuple[str, wire.Stack]:
     """What is written by another name and read later, with the place of the write; '' where nothing is."""
-    if not runs.case.pool.copied:
+    if not runs.case.pool.written["copied"]:
         return "", ()
     name, place = by_write(runs)
     if name:

@@ -22,7 +22,7 @@ def seen(runs: Runs) -> wire.Fact | None:
 def kept(runs: Runs) -> Reading | None:
     """The reading in which the input stays, where the code can be written so and the output is read in its place."""
     reading = replace(runs.code, input_kept=True)
-    if not runs.case.pool.kept_inputs or seen(runs) is None or comparable(runs.of(reading)):
+    if not runs.case.pool.written["input_kept"] or seen(runs) is None or comparable(runs.of(reading)):
         return None
     return reading
 
