@@ -7,8 +7,6 @@ from dataclasses import replace
 from typing import ClassVar
 
 from autofix.core.model import Reading
-from autofix.experiments.compare import comparable
-from autofix.experiments.readings import deprived
 from autofix.probe import wire
 from autofix.verdict.effect import trains_alike
 from autofix.verdict.law import KEPT, SILENT, Law, Ruling, Word, at
@@ -35,9 +33,7 @@ def constants(runs: Runs, reading: Reading) -> Reading | None:
         return None
     if reading.constant and trains_alike(runs, replace(runs.code, targets=cut.targets), reading):
         return None  # they are what passes share; run together, both change which operations there are
-    if comparable(runs.of(cut)) or any(deprived(runs.of(cut), runs.of(reading))):
-        return None
-    return None if trains_alike(runs, cut, reading) else cut
+    return None if runs.deprives(cut, reading) or trains_alike(runs, cut, reading) else cut
 
 
 class KeptByTargets(Law):

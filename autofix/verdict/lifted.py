@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from autofix.experiments.compare import comparable
-from autofix.experiments.readings import deprived
 from autofix.probe import wire
 from autofix.verdict.effect import trains_alike
 from autofix.verdict.law import PASSES, at
@@ -43,8 +41,7 @@ def weighed(runs: Runs) -> list[wire.Fact]:
 def trains_more(runs: Runs) -> bool:
     """Whether the code trains otherwise with all gradients on than with those needed, and all learns by these."""
     narrow = replace(runs.code, off=True)
-    run = runs.of(narrow)
-    return not (comparable(run) or any(deprived(run, runs.letter)) or trains_alike(runs, narrow, runs.code))
+    return not (runs.deprives(narrow) or trains_alike(runs, narrow, runs.code))
 
 
 def said(found: wire.Fact) -> str:

@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from autofix.core.model import Comparison, Diagnosis, Question, Reading, Refused, RunOutcome, Treatment
+from autofix.experiments.compare import comparable, starved
 from autofix.experiments.pool import Pool
+from autofix.experiments.readings import deprived
 from autofix.experiments.spec import Intervention, RunSpec
 from autofix.experiments.unwritten import moved_values
 from autofix.probe import wire
@@ -91,6 +93,19 @@ class Runs:
     ) -> wire.Trace:
         """The reference of a reading."""
         return self.case.pool.get(RunSpec.reference(reading, treatment, intervention))
+
+    def deprives(self, reading: Reading, other: Reading | None = None) -> bool:
+        """Whether a reading cannot be run, or leaves nothing to a parameter that gets a gradient in another one.
+
+        The other one is the code as written, where none is named.
+        """
+        run = self.of(reading)
+        return bool(comparable(run)) or any(deprived(run, self.of(other or self.code)))
+
+    def starves(self, reading: Reading, other: Reading | None = None) -> bool:
+        """The same where it leaves nothing to a parameter at a single step."""
+        run = self.of(reading)
+        return bool(comparable(run)) or any(starved(self.of(other or self.code), run))
 
     def of_edit(
         self, treatment: Treatment = Treatment.LIVE, intervention: Intervention = Intervention.NONE

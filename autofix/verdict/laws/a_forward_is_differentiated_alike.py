@@ -21,7 +21,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from autofix.experiments.compare import comparable, starved
 from autofix.probe import wire
 from autofix.verdict.derivatives import depends, plain
 from autofix.verdict.law import KeptByGraphs
@@ -42,5 +41,4 @@ class AForwardIsDifferentiatedAlike(KeptByGraphs):
         places = tuple(one for one in found if not plain(runs, [one]))
         if not places or not depends(runs):
             return ()
-        through = runs.of(replace(runs.code, through=places))
-        return () if comparable(through) or any(starved(runs.letter, through)) else places
+        return () if runs.starves(replace(runs.code, through=places)) else places

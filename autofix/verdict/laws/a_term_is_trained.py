@@ -21,7 +21,7 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
-from autofix.experiments.compare import comparable, same_gradients, starved
+from autofix.experiments.compare import comparable, same_gradients
 from autofix.probe import wire
 from autofix.syntax.sources import Sources
 from autofix.verdict.derivatives import depends, plain
@@ -52,9 +52,7 @@ class ATermIsTrained(KeptByGraphs):
         ):
             return ()
         through = replace(runs.code, through=places)
-        if comparable(runs.of(through)) or any(starved(letter, runs.of(through))):
-            return ()
-        return () if trains_alike(runs, through, runs.code) else places
+        return () if runs.starves(through) or trains_alike(runs, through, runs.code) else places
 
 
 def _is_said(runs: Runs, stack: wire.Stack) -> bool:

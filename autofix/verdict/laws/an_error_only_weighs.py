@@ -23,8 +23,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from autofix.core.model import Reading
-from autofix.experiments.compare import comparable
-from autofix.experiments.readings import deprived
 from autofix.probe import wire
 from autofix.verdict.law import KEPT, SILENT, Law, Ruling, Word, at
 from autofix.verdict.runs import Runs
@@ -58,7 +56,6 @@ def _weighed(runs: Runs) -> wire.Stack:
         return ()
     failed = {runs.failure.stack, *runs.freed_by}
     found = [fact.stack for fact in runs.sourced.seen("weight-is-residual") if fact.stack in failed]
-    constant = runs.of(replace(runs.code, targets=runs.weights)) if len(found) == 1 else runs.letter
-    if len(found) != 1 or comparable(constant) or any(deprived(constant, runs.letter)):
+    if len(found) != 1 or runs.deprives(replace(runs.code, targets=runs.weights)):
         return ()
     return found[0]

@@ -31,7 +31,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from autofix.core.model import Reading
-from autofix.experiments.compare import comparable, starved
+from autofix.experiments.compare import comparable
 from autofix.probe import wire
 from autofix.verdict.law import KEPT, PASSES, SILENT, Law, Ruling, Word, at
 from autofix.verdict.runs import Runs
@@ -74,6 +74,4 @@ def _constant(runs: Runs) -> tuple[Reading, wire.Stack] | None:
     # Where all that passes take of earlier ones is so compared, it may also be what the pass just before has made.
     reading = replace(runs.code, constant=shared == older or not older <= known)
     reading = reading if reading.constant else replace(reading, truncated=True)
-    if comparable(runs.of(reading)) or any(starved(letter, runs.of(reading))):
-        return None
-    return reading, compared[0].stack
+    return None if runs.starves(reading) else (reading, compared[0].stack)

@@ -22,7 +22,6 @@ meant to learn; and where some parameter is not applied anew, as that of a trunk
 from __future__ import annotations
 
 from autofix.experiments.compare import comparable
-from autofix.experiments.readings import deprived
 from autofix.verdict.law import KeptByChange, at
 from autofix.verdict.runs import Runs
 
@@ -35,7 +34,7 @@ class WhatWasCollectedIsData(KeptByChange):
     def seen(self, runs: Runs) -> str:
         if not runs.may_be_data or comparable(runs.sourced) or not runs.sourced.collected:
             return ""
-        if comparable(runs.constant) or any(deprived(runs.constant, runs.letter)):
+        if runs.deprives(self.changed(runs.code)):
             return ""
         where = at(runs.sourced.reused[0])
         return f"the backward at {where} also goes on into what was collected before, which older parameters computed"

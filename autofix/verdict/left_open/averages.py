@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from autofix.core.model import Reading
-from autofix.experiments.compare import comparable, starved
+from autofix.experiments.compare import comparable
 from autofix.verdict.effect import trains_alike
 from autofix.verdict.runs import Runs
 
@@ -14,7 +14,6 @@ def constant_averages(runs: Runs) -> Reading | None:
     """The reading in which averages are constants, where it trains otherwise and starves nothing; else None."""
     if not runs.letter.averages:
         return None
-    reading = replace(runs.code, averages=True)
-    if comparable(runs.cut) or comparable(runs.of(reading)) or any(starved(runs.cut, runs.of(reading))):
-        return None
-    return None if trains_alike(runs, reading, replace(runs.code, truncated=True)) else reading
+    reading, cut = replace(runs.code, averages=True), replace(runs.code, truncated=True)
+    unlike = comparable(runs.cut) or runs.starves(reading, cut)
+    return None if unlike or trains_alike(runs, reading, cut) else reading

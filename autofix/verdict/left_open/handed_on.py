@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from autofix.core.model import Reading
-from autofix.experiments.compare import comparable
-from autofix.experiments.readings import deprived
 from autofix.verdict.effect import trains_alike
 from autofix.verdict.runs import Runs
 
@@ -20,6 +18,4 @@ def ended_by_call(runs: Runs, reading: Reading) -> Reading | None:
     if not runs.letter.handed or not runs.trace.remade or runs.letter.seen("loss-grows"):
         return None
     ended = replace(reading, by_call=True)
-    if comparable(runs.of(ended)) or any(deprived(runs.of(ended), runs.of(reading))):
-        return None
-    return None if trains_alike(runs, ended, reading) else ended
+    return None if runs.deprives(ended, reading) or trains_alike(runs, ended, reading) else ended
