@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise, takewhile, zip_longest
 
@@ -30,7 +30,7 @@ _OTHERWISE, _MORE = 0.5, 4.0
 _DIGITS = range(4, 8)
 _SAME = 0.1
 """Norms that differ by less than this part of how far two gradients are apart are those of other directions."""
-_TAKES = frozenset({
+TAKES = frozenset({
     "View", "UnsafeView", "Squeeze", "Unsqueeze", "Expand", "T", "Transpose", "Permute", "Clone",
     "Select", "Slice", "Index", "IndexSelect", "Gather",
 })  # fmt: skip
@@ -429,26 +429,29 @@ def starved(reference: wire.Trace, cut: wire.Trace) -> Iterator[str]:
             yield from (reference.names[index][place] for place in lost)
 
 
-def same_shape(reference: wire.Trace, candidate: wire.Trace) -> bool:
-    """Whether the graphs behind each step's gradients are made of the same operations."""
+def same_shape(reference: wire.Trace, candidate: wire.Trace, but: Collection[str] = ()) -> bool:
+    """Whether the graphs behind each step's gradients are made of the same operations, but for some kinds of these.
+
+    An edit may take rows before a layer, or behind it: there it is the same but for what TAKES.
+    """
     return all(
-        want.shape == have.shape
+        _counted(want, but) == _counted(have, but)
         for index in range(len(reference.counts))
         for want, have in zip(reference.of(index), candidate.of(index), strict=False)
     )
 
 
-def same_computing(reference: wire.Trace, candidate: wire.Trace) -> bool:
-    """The same, but for operations that compute nothing: an edit may take rows before a layer, or behind it."""
-    return all(
-        _computing(want.shape) == _computing(have.shape)
-        for index in range(len(reference.counts))
-        for want, have in zip(reference.of(index), candidate.of(index), strict=False)
-    )
+def _counted(step: wire.Step, but: Collection[str]) -> list[str]:
+    return [one for one in step.shape.split() if one.partition("Backward")[0] not in but]
 
 
-def _computing(shape: str) -> list[str]:
-    return [one for one in shape.split() if one.partition("Backward")[0] not in _TAKES]
+def same_or_rounded(reference: wire.Trace, candidate: wire.Trace, tolerance: float, **also: bool) -> bool:
+    """Whether two live runs are the same, but for what rounding left of gradients that are zero.
+
+    Said only of runs that are the same with steps undone: there is no gradient then that is small and no rounding.
+    """
+    apart = departures(reference, candidate, tolerance, **also)
+    return not apart or bool(of_rounding(apart))
 
 
 def _ordinal(number: int) -> str:

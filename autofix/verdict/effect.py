@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from autofix.core.model import Assessment, Effect, Reading, Treatment
 from autofix.experiments.compare import (
+    TAKES,
     comparable,
     cuts_the_graph,
     departures,
@@ -14,8 +15,8 @@ from autofix.experiments.compare import (
     first_departing,
     of_rounding,
     rounded,
-    same_computing,
     same_gradients,
+    same_or_rounded,
     same_projections,
     same_shape,
     takes_another_turn,
@@ -76,7 +77,7 @@ def follows(runs: Runs, reading: Reading) -> bool:
         return False
     if _decides_live(runs) and _to_the_last_bit(runs, reading):
         return True
-    alike = _same_or_rounded(live, runs.edited, LIVE, **also)
+    alike = same_or_rounded(live, runs.edited, LIVE, **also)
     within = reading.uncut or reading.separated or reading.apart
     if not alike and not (within and not also["printed"] and _may_be_newer(runs, reading)):
         return False
@@ -90,7 +91,7 @@ def follows(runs: Runs, reading: Reading) -> bool:
 
 def computes_newer(runs: Runs, reading: Reading) -> bool:
     """Whether an edit that follows a reading computes something of it again, with newer parameters."""
-    return not _same_or_rounded(runs.of(reading), runs.edited, LIVE, **compared_with(runs, reading))
+    return not same_or_rounded(runs.of(reading), runs.edited, LIVE, **compared_with(runs, reading))
 
 
 def trains_alike(runs: Runs, reading: Reading, other: Reading) -> bool:
@@ -250,7 +251,7 @@ class _Comparison:
         if not equal and self._writes_later(still[readings[0]], frozen, readings[0], also):
             return equal_to(self._runs, readings[0], same_live=False)
         for one in equal:
-            if _same_or_rounded(self._runs.of(one), self._live, self._live_tolerance, **also):
+            if same_or_rounded(self._runs.of(one), self._live, self._live_tolerance, **also):
                 return equal_to(self._runs, one, same_live=True)
         by_hand = not full.counts and frozen.undone
         later = not also["printed"] or (by_hand and frozen.undone >= still[readings[0]].undone)
@@ -335,7 +336,7 @@ class _Comparison:
             paired = runs.of(one, *undone)
             if comparable(paired) or differences(paired, runs.of_edit(*undone), self._frozen_tolerance, **also):
                 continue
-            if _same_or_rounded(runs.of(one), self._live, tolerance, **also):
+            if same_or_rounded(runs.of(one), self._live, tolerance, **also):
                 return equal_to(runs, one, same_live=True)
             full, live = runs.of(one, *moving), runs.of_edit(*moving)
             same = not differences(full, live, tolerance, **also)
@@ -366,7 +367,7 @@ class _Comparison:
         drift. Then the graphs behind each step's gradients must be made of the same operations.
         """
         drifting = self._frozen()
-        readings = [one for one in readings if same_computing(self._runs.of(one, Treatment.FROZEN), drifting)]
+        readings = [one for one in readings if same_shape(self._runs.of(one, Treatment.FROZEN), drifting, TAKES)]
         if not readings or not self._outlived(self._runs.of(readings[0])):
             return []
         known = {one for one in readings if self._pool.made(RunSpec.reference(one))}
@@ -381,7 +382,7 @@ class _Comparison:
             for one, still in stills.items()
             if not comparable(still)
             and not differences(still, mine, self._frozen_tolerance)
-            and same_computing(still, mine)
+            and same_shape(still, mine, TAKES)
         ]
 
     def _equal_for_long(self, equal: Sequence[Reading], also: Mapping[str, bool]) -> list[Reading]:
@@ -447,15 +448,6 @@ def _to_the_last_bit(runs: Runs, reading: Reading, *, as_they_are: bool = False)
     if comparable(reference) or not (_moves(letter) and shown):
         return False
     return not differences(reference, runs.edited, EXACT, **compared_with(runs, reading))
-
-
-def _same_or_rounded(reference: wire.Trace, edited: wire.Trace, tolerance: float, **also: bool) -> bool:
-    """Whether two live runs are the same, but for what rounding left of gradients that are zero.
-
-    Said only of runs that are the same with steps undone: there is no gradient then that is small and no rounding.
-    """
-    apart = departures(reference, edited, tolerance, **also)
-    return not apart or bool(of_rounding(apart))
 
 
 def _cuts_or_loses(reference: wire.Trace, edited: wire.Trace) -> bool:

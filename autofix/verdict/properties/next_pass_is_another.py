@@ -23,7 +23,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from autofix.core.model import Finding, Treatment
-from autofix.experiments.compare import comparable, departures, of_rounding
+from autofix.experiments.compare import comparable, same_or_rounded
 from autofix.experiments.sketches import FROZEN, LIVE
 from autofix.experiments.spec import Intervention, RunSpec
 from autofix.probe import wire
@@ -176,10 +176,7 @@ class NextPassIsAnother(Property):
 
 def _alike(code: wire.Trace, edited: wire.Trace, tolerance: float) -> bool:
     """Whether two runs that ended well train the same, but for what rounding leaves."""
-    if comparable(code) or not edited.ended_well:
-        return False
-    apart = departures(code, edited, tolerance)
-    return not apart or bool(of_rounding(apart))
+    return edited.ended_well and not comparable(code) and same_or_rounded(code, edited, tolerance)
 
 
 def _ended_alike(whole: tuple[wire.Trace, wire.Trace], short: tuple[wire.Trace, wire.Trace]) -> bool:
