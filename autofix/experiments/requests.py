@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from autofix.core.aligned import opcodes
-from autofix.core.model import Cause, Refused, Target, Treatment
+from autofix.core.model import Cause, Reading, Refused, Target, Treatment
 from autofix.experiments.client import SHARE
 from autofix.experiments.later import died_later
 from autofix.experiments.spec import Intervention, RunSpec
@@ -140,30 +140,26 @@ class Builder:
         `treated` is the letter under the same treatment: with other draws a pass may make another number of nodes, so
         that what a reading takes for a constant has another age.
         """
-        separated = spec.reading is not None and spec.reading.separated
-        asked = _ending_with(self.first(spec), first)
+        asked, reading = _ending_with(self.first(spec), first), spec.reading or Reading()
         if spec.treatment is not Treatment.LIVE or spec.intervention is Intervention.REPEATED:
             asked = self._shortly(asked, first, spec)
-        if spec.reading is not None:
-            shared = treated.older if self.once else treated.shared
-            constants = shared if spec.reading.constant else ()
-            asked = replace(asked, older=treated.older if asked.compared else ())
-            if spec.reading.constant and first.begun:  # what only these passes took is not known to be shared
-                before = _before_the_last(first, first.begun)
-                asked = replace(asked, stop_at=tuple(map(min, asked.stop_at, before)))
-            if spec.reading.averages:  # that of the last pass is handed to none that would show it
-                constants, asked = treated.averages, replace(asked, stop_at=_before_the_last(first))
-            asked = replace(asked, apart=spec.reading.apart, constants=constants, addends=spec.reading.addends)
-            asked = replace(asked, sent_once=spec.reading.sent_once, for_a_pass=spec.reading.for_a_pass)
-            asked = replace(asked, through=spec.reading.through, off=spec.reading.off, targets=spec.reading.targets)
-            asked = replace(asked, handed=treated.handed if spec.reading.by_call else ())
-            if spec.reading.uncleared:
-                uncleared = (wire.Site("uncleared", site.frame) for site in asked.sites if site.action == "zero")
-                asked = replace(asked, sites=(*asked.sites, *uncleared))
-            there = [wire.Site("keep", frame) for frame in spec.reading.uncut]
-            there += [wire.Site("detach", frame) for frame in spec.reading.measured]
-            if there:
-                asked = replace(asked, sites=(*asked.sites, *there), watch_from=0)
+        shared = treated.older if self.once else treated.shared
+        constants = shared if reading.constant else ()
+        if reading.constant and first.begun:  # what only these passes took is not known to be shared
+            before = _before_the_last(first, first.begun)
+            asked = replace(asked, stop_at=tuple(map(min, asked.stop_at, before)))
+        if reading.averages:  # that of the last pass is handed to none that would show it
+            constants, asked = treated.averages, replace(asked, stop_at=_before_the_last(first))
+        there = [wire.Site("keep", frame) for frame in reading.uncut]
+        there += [wire.Site("detach", frame) for frame in reading.measured]
+        cleared = (site.frame for site in asked.sites if site.action == "zero" and reading.uncleared)
+        sites = (*asked.sites, *(wire.Site("uncleared", frame) for frame in cleared), *there)
+        asked = replace(
+            asked, older=treated.older if asked.compared else (), handed=treated.handed if reading.by_call else (),
+            constants=constants, apart=reading.apart, addends=reading.addends, sent_once=reading.sent_once,
+            for_a_pass=reading.for_a_pass, through=reading.through, off=reading.off, targets=reading.targets,
+            sites=sites, watch_from=0 if there else asked.watch_from,
+        )  # fmt: skip
         if spec.intervention is Intervention.STIRRED:
             asked = replace(asked, starts=tuple(int(fact.subject) for fact in first.seen("starts-idle")))
         if spec.intervention in _SHIFTS:
@@ -172,7 +168,7 @@ class Builder:
             asked = replace(asked, expected=(first_steps(first),))  # where gradients differ, it has shown enough
         asked = self._with_next_pass(asked, first) if spec.intervention is Intervention.SHORTENED else asked
         lines = line_maps(self.target, dict(spec.files))
-        return replace(asked, segments=_segments(first, asked) if separated or asked.off else (), lines=lines)
+        return replace(asked, segments=_segments(first, asked) if reading.separated or asked.off else (), lines=lines)
 
     def edited(self, spec: RunSpec, first: wire.Trace, expected: tuple[tuple[wire.Step, ...], ...]) -> wire.Request:
         """A run of an edited script, which ends where the reference did, or when it has left all that is expected."""
