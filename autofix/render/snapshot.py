@@ -14,6 +14,7 @@ from autofix.core.model import Fix, Report, RunOutcome, Target
 from autofix.probe.wire import Frame
 from autofix.render.words import failure, masked, one_line, reasons, shortened
 from autofix.syntax.source import Source, SourceError
+from autofix.syntax.sources import parsed
 from autofix.target import cells, notebook
 
 WIDEST = 100
@@ -219,6 +220,6 @@ def _read(path: Path, target: Target) -> Source | None:
     """A file of the project. Names come from the child too: it may not have anything else read out."""
     try:
         inside = path.resolve().is_relative_to(target.project.resolve()) and (path in target.buffers or path.is_file())
-        return Source(path, target.read(path)) if inside else None
+        return parsed(path, target.read(path)) if inside else None
     except (OSError, RuntimeError, SourceError, ValueError):
         return None

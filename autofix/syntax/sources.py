@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import weakref
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TypeVar
@@ -20,12 +21,21 @@ N = TypeVar("N", bound=ast.AST)
 _CALLED = ("forward", "__call__")
 """Methods that a call of an instance runs."""
 _MOST_FILES = 40
+_whole = weakref.WeakValueDictionary[Path, Source]()
+"""Of each file in use, a version that was parsed whole."""
 
 
 @functools.lru_cache(maxsize=64)
 def parsed(path: Path, data: bytes) -> Source:
-    """A source, read once while it is in use: diagnosis and rules ask for the same."""
-    return Source(path, data)
+    """A source, read once while it is in use: diagnosis and rules ask for the same.
+
+    Of a file that is known already, only what another version has otherwise is parsed.
+    """
+    known = _whole.get(path)
+    source = Source(path, data, known)
+    if known is None:
+        _whole[path] = source
+    return source
 
 
 class Sources:

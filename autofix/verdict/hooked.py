@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from pathlib import Path
 
 from autofix.syntax.sources import parsed
 from autofix.verdict.runs import Runs
@@ -17,8 +16,9 @@ def lets_go(runs: Runs, *, kept: bool = False) -> bool:
 
     `kept`: whether it no longer keeps a gradient, and reads fewer of them, or makes a leaf, which has one anyway.
     """
-    old = (runs.case.pool.target.read(path) for path in runs.files)
-    pairs = [(_names(path, was), _names(path, new)) for was, (path, new) in zip(old, runs.files.items(), strict=True)]
+    target = runs.case.pool.target
+    files = [(parsed(path, target.read(path)), parsed(path, new)) for path, new in runs.files.items()]
+    pairs = [tuple(map(_names, old.apart(new))) for old, new in files]
     gone = sum((was - new for was, new in pairs), Counter[str]())
     come = sum((new - was for was, new in pairs), Counter[str]())
     if kept:
@@ -26,5 +26,6 @@ def lets_go(runs: Runs, *, kept: bool = False) -> bool:
     return any(name.startswith("register_") and name.endswith("hook") for name in gone)
 
 
-def _names(path: Path, data: bytes) -> Counter[str]:
-    return Counter(node.attr for node in ast.walk(parsed(path, data).tree) if isinstance(node, ast.Attribute))
+def _names(statements: list[ast.stmt]) -> Counter[str]:
+    nodes = (node for statement in statements for node in ast.walk(statement))
+    return Counter(node.attr for node in nodes if isinstance(node, ast.Attribute))

@@ -27,8 +27,8 @@ from autofix.experiments.compare import comparable, same_or_rounded
 from autofix.experiments.sketches import FROZEN, LIVE
 from autofix.experiments.spec import Intervention, RunSpec
 from autofix.probe import wire
+from autofix.syntax.sources import Sources
 from autofix.verdict.evidence import Evidence
-from autofix.verdict.parts.texts import parsed
 from autofix.verdict.property import Example, Property
 
 READER = """\
@@ -201,12 +201,13 @@ def _ran_again(before: dict[_Line, int], run: wire.Trace) -> list[_Line]:
 
 def _ran_before(evidence: Evidence, run: wire.Trace) -> Iterator[tuple[_Line, int]]:
     """The changed lines that ran before the failure alone and may run again, each with when it ran last."""
-    files = evidence.files if run is evidence.edited else {}
+    sources = Sources.of(evidence.case.pool.target, evidence.files if run is evidence.edited else {})
     failed = max(1, evidence.baseline.backward_count)
     early = [(line, calls) for line, calls in _latest(run) if calls < failed]
     for path in dict.fromkeys(path for (path, _), _ in early):
-        tree = parsed(files.get(Path(path)) or evidence.case.pool.target.read(Path(path)))
-        around = [one for one in ast.walk(tree) if isinstance(one, _MAY_RUN_AGAIN)] if tree else []
+        source = sources.source(path)
+        nodes = source.on_lines(line for (file, line), _ in early if file == path) if source else ()
+        around = [one for one in nodes if isinstance(one, _MAY_RUN_AGAIN)]
         for (file, line), calls in early:
             if file == path and any(one.lineno < line <= (one.end_lineno or 0) for one in around):
                 yield (file, line), calls

@@ -97,7 +97,9 @@ class SettingIsIgnored(Property):
         code, edited = Sources.of(target), Sources.of(target, evidence.files)
         for path in map(str, evidence.files):
             old, new = code.source(path), edited.source(path)
-            read, ignored = (_read(one) if one is not None else {} for one in (old, new))
+            if old is None or new is None:
+                continue
+            read, ignored = (_read(*one) for one in zip((old, new), old.apart(new), strict=True))
             for key, (function, reads) in ignored.items():
                 if not reads and key in read and read[key][1]:
                     place = wire.Frame(path, function.lineno, 0, function.lineno, 0, "")
@@ -105,10 +107,10 @@ class SettingIsIgnored(Property):
         return None
 
 
-def _read(source: Source) -> dict[tuple[str, str], tuple[calls.Function, bool]]:
+def _read(source: Source, statements: list[ast.stmt]) -> dict[tuple[str, str], tuple[calls.Function, bool]]:
     """The numbers with a default that functions take, by the function's name and theirs, and whether it reads them."""
     found = {}
-    for node in source.walk():
+    for node in ast.walk(ast.Module(statements, [])):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             home = getattr(source.parent(node), "name", "")
             names = {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load)}
