@@ -153,6 +153,32 @@ def test_what_lies_where_something_read_through_data_was_is_not_taken_for_it(scr
     assert moved == ["net.7.running_var"]
 
 
+def test_what_writes_through_data_is_seen_as_long_as_somebody_may(script: Scripts) -> None:
+    """A copied module has read `.data` and let go of it; one kept view is enough to write by, whenever that is."""
+    trace = script("""
+        import copy
+        import torch
+
+        net = torch.nn.Sequential(*[torch.nn.Linear(4, 4) for _ in range(4)])
+        copied = copy.deepcopy(net)
+        row, opt = net[1].weight.data[0], torch.optim.SGD(net.parameters(), lr=0.1)
+        for step in range(6):
+            loss = (net(torch.randn(8, 4)) - copied(torch.randn(8, 4))).square().sum()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+            if step == 2:
+                row.mul_(0.5)
+                copied[2].weight.data.mul_(0.5)
+            if step == 3:
+                array = net[3].bias.data.numpy()
+            if step == 4:
+                array *= 0.5
+    """).run("candidate", passes=30)
+    moved = [one.name for one in trace.courses if len(one.values) > 1]
+    assert moved == ["0 2", "0 7", "copied.2.weight"]
+
+
 FROZEN_COPY = """
 import copy, torch
 from torch import nn

@@ -160,7 +160,7 @@ class Courses(Listener):
                 continue
             course.kept = course.kept or kept
             course.outlived = course.outlived or (tensor.requires_grad and course.after[0] < self._witness.made)
-            if course.left != _mark(tensor) or tensor in self.aliased:
+            if course.left != _mark(tensor) or self.aliased.may_differ(tensor):
                 written.append((tensor, course))
         if fresh or written:
             self._note(fresh, written, kept=kept)
@@ -173,6 +173,7 @@ class Courses(Listener):
             watched = tensor in self.aliased
             course = _Course(weakref.ref(tensor), _mark(tensor), sketch, [sketch], [after], watched=watched, kept=kept)
             self._courses[id(tensor)] = course
+            self.aliased.looked(tensor)
         moved = []
         for (tensor, course), sketch in zip(written, sketches, strict=True):
             mark = _mark(tensor)
@@ -181,6 +182,7 @@ class Courses(Listener):
             elif course.left != mark:
                 course.idle = True
             course.left = mark
+            self.aliased.looked(tensor)
         if moved and self.by_hand is not None:
             self.by_hand(moved)
 
