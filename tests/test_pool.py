@@ -165,6 +165,20 @@ def test_what_several_judgements_ask_for_begins_before_any_is_waited_for(probe: 
         assert len(counting.asked) == waited[0] == before + 2
 
 
+@pytest.mark.parametrize(("lacks", "more"), [("a second step", False), ("", True)])
+def test_where_nothing_can_be_compared_no_run_tells_what_is_meant(
+    probe: Probe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lacks: str, *, more: bool
+) -> None:
+    text = FREED.replace("out.square()", "(out - out.numpy().sum()).square()").replace(
+        "    out.abs().mean().backward()\n", ""
+    )
+    monkeypatch.setattr(requests.Builder, "too_few", lambda _builder, _first: lacks)
+    counting, target, baseline = started(probe, tmp_path, text)
+    with Pool(counting, target, baseline) as pool:  # type: ignore[arg-type]
+        assert pool.letters.first == Reading()
+    assert ([one.mode for one in counting.asked].count("reference") > 1) is more
+
+
 def test_what_is_at_hand_begins_no_run(probe: Probe, tmp_path: Path) -> None:
     counting, target, baseline = started(probe, tmp_path, FREED)
     with Pool(counting, target, baseline) as pool:  # type: ignore[arg-type]

@@ -15,6 +15,7 @@ from autofix.core.model import REWRITTEN, Cause, Reading, Refused, Treatment
 from autofix.experiments import later, readings
 from autofix.experiments.client import JOBS
 from autofix.experiments.compare import comparable, without_idle_steps
+from autofix.experiments.readings import Letters
 from autofix.experiments.requests import Builder, changed_lines, first_steps, line_maps
 from autofix.experiments.spec import UNEDITED, Intervention, RunSpec
 from autofix.experiments.unwritten import (
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
 
     from autofix.core.model import Diagnosis, Target
     from autofix.experiments.client import Probe
-    from autofix.experiments.readings import Letters
     from autofix.probe import wire
     from autofix.syntax.edits import Begun, Emptied
 
@@ -340,6 +340,8 @@ class Pool:
         self._runs, self._unproven = _Runs(builder), None
 
     def _letters(self) -> Letters:
+        if self._runs.letters is None and self._runs.builder.too_few(self._wait(_FIRST_RUN)):
+            self._runs.letters = Letters((Reading(),))  # nothing can be compared: which is meant decides nothing
         if self._runs.letters is None:
             operation = RunSpec.reference(Reading(Refused.OPERATION))
             nudged = RunSpec.reference(Reading(Refused.UPDATE), intervention=Intervention.NUDGED)
