@@ -6,7 +6,7 @@ import contextlib
 import functools
 import operator
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import torch
@@ -213,6 +213,22 @@ def walk_nodes(nodes: Iterable[Node], enter: Callable[[Node], bool] | None = Non
                 if child not in seen:
                     seen.add(child)
                     stack.append(child)
+
+
+def owners(nodes: frozenset[Node], owned: Sequence[set[int]], known: dict[Node, int]) -> int:
+    """Which sets of ids have one of a leaf that some nodes lead to: a bit for each. `known` keeps that of each node."""
+    stack = list(nodes)
+    while stack:
+        node = stack[-1]
+        below = children(node)
+        if node in known or not (missing := [child for child in below if child not in known]):
+            stack.pop()
+            mine = leaf(node)
+            own = sum(1 << index for index, one in enumerate(owned) if id(mine) in one) if mine is not None else 0
+            known[node] = functools.reduce(operator.or_, map(known.__getitem__, below), own)
+        else:
+            stack += missing
+    return functools.reduce(operator.or_, map(known.__getitem__, nodes), 0)
 
 
 def parted(roots: Iterable[Any], age: int) -> tuple[list[Node], list[Node]]:

@@ -264,16 +264,17 @@ class DataSources(TorchFunctionMode, Listener):
         number = any(graph.is_number(node) for node in _entered(call, made, others))
         for leaf in graph.leaves(nodes) if call.accumulate else ():
             self._in_leaves |= dict.fromkeys(self._behind(leaf) if id(leaf) not in owned else (), call.stack)
+        known: dict[graph.Node, int] = {}
         for begin, end, values in self._readers:
             takers = [made[age] for age in range(begin, end) if age in made]
             if not takers:
                 continue
-            leaves = set(map(id, graph.leaves(graph.walk_nodes(values.behind))))
+            depends = graph.owners(values.behind, self._taps.owned, known)
             again = not others.isdisjoint(range(begin, end))
-            wanted = again and any(owned & leaves for owned in self._taps.owned)
+            wanted = again and depends
             reached = set(map(id, graph.leaves(graph.walk_nodes(_terms(call, takers))))) if wanted else set()
             for index, owned in enumerate(self._taps.owned):
-                if owned & leaves:
+                if depends >> index & 1:
                     apart = again and owned.isdisjoint(reached)
                     for key in ((index, place, call.stack) for place in values.cut):
                         before = self._cut_off.get(key, (False, False))

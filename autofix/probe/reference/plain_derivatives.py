@@ -219,7 +219,10 @@ class PlainDerivatives(TorchFunctionMode, Listener):
         return found or _NONE
 
     def _is_learned(self, tensor: torch.Tensor) -> bool:
-        return tensor in self._learned or any(map(self._is_trained, _leaves(tensor)))
+        if tensor in self._learned:
+            return True
+        leaves = graph.leaves(graph.walk([tensor]))  # one at a time: of a long graph the first tells as a rule
+        return self._is_trained(next(leaves, tensor)) or any(map(self._is_trained, leaves))
 
     def _is_trained(self, leaf: torch.Tensor) -> bool:
         return isinstance(leaf, torch.nn.Parameter) or any(id(leaf) in owned for owned in self._taps.owned)
