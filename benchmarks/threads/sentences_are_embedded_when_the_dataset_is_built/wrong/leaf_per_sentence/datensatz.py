@@ -1,0 +1,16 @@
+from torch.utils.data import Dataset
+
+
+class SatzDatensatz(Dataset):
+    """Liefert (Vektoren des Satzes, Klasse)."""
+
+    def __init__(self, saetze, embedding):
+        self.embedding = embedding
+        self.eintraege = [(embedding(ids).detach().requires_grad_(), klasse) for ids, klasse in saetze]
+
+    def __len__(self):
+        return len(self.eintraege)
+
+    def __getitem__(self, i):
+        vektoren, klasse = self.eintraege[i]
+        return vektoren, klasse
