@@ -90,7 +90,7 @@ def test_a_branch_that_did_not_run_either_says_nothing() -> None:
 @pytest.mark.torch
 def test_the_verdict_says_which_line_was_not_judged(script: Scripts) -> None:
     verdict = script(OLD).verdict(USED, ("torch.tanh(h)", "torch.tanh(h).detach()"))
-    assert "Not judged: line 13 of the edited train.py" in verdict.summary
+    assert "Not judged: the edit writes line 13 of the edited train.py" in verdict.summary
     assert verdict.applicability is Applicability.SAFE
 
 
