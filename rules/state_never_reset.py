@@ -12,8 +12,9 @@ The next pass goes on from what the one before left, and runs into its graph, wh
 sentence still begins with the last word of another one.
 
 ## Fix safety
-Never safe by itself: a state that is carried over from pass to pass is written in the same way. Where the start is made
-in each pass and only the first one reads it, autofix asks.
+Safe for a sum alone: what earlier passes added to a loss trains nothing once its graph is cut, so that to begin it anew
+leaves each gradient as it is. Never safe otherwise: a state that is carried over from pass to pass is written in the
+same way. Where the start is made in each pass and only the first one reads it, autofix asks.
 """
 
 from __future__ import annotations
@@ -184,6 +185,34 @@ for _ in range(5):
 +    net[1].reset()
 +    net[3].reset()
     loss = sum(net(x) for x in torch.randn(4, 5, 2)).square().mean()
+    train: loss
+! a sum of penalties is begun anew by a method of the model
+class Layer(torch.nn.Linear):
+    penalty = 0
+
+    def forward(self, x):
+        self.penalty = self.penalty + self.weight.square().sum()
+        return super().forward(x)
+
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.one, self.two = Layer(3, 4), Layer(4, 1)
+
+    def clear(self):
+        for part in (self.one, self.two):
+            part.penalty = 0
+
+    def forward(self, x):
+        return self.two(self.one(x).tanh())
+
+
+model = Net()
+opt = torch.optim.SGD(model.parameters(), lr=0.1)
+for x in torch.randn(6, 5, 3):
++    model.clear()
+    loss = model(x).square().mean() + 0.01 * (model.one.penalty + model.two.penalty)
     train: loss
 ! unsafe: a method that each pass calls puts back one part of the state, and leaves the other
 class Reader(torch.nn.Module):

@@ -67,6 +67,8 @@ for _ in range(4):
     loss = (book(hard - soft.detach() + soft) - 1).square().mean() + soft.square().mean()
     train: loss
 """
+STRAIGHT = SAMPLED.replace("hard = WRITTEN", "soft.mul_(2)\n    hard = torch.zeros_like(soft)")
+STRAIGHT = STRAIGHT.replace("hard - soft.detach() + soft", "hard + (soft - soft.detach())")
 OUT = ("y *= 2", "y = y * 2")
 COPIED = ("before.t()", "before.t().clone()")
 
@@ -87,6 +89,8 @@ class DifferenceIsZero(OfTheCode):
     silent = (
         Example(MEMORY.replace("{moved}", "(memory - kept).square()"), *COPIED),
         Example(MEMORY.replace("{moved}", "(z - z.detach()) + z.square()"), *COPIED),
+        Example(STRAIGHT, "soft.mul_(2)", "soft = soft.mul(2)"),
+        Example(SAMPLED.replace("WRITTEN", "soft"), "soft.zero_()", "torch.zeros_like(soft)"),
         Example(STATE.replace("KEPT", "h.clone()"), "cell(h)", "cell(h.clone())"),
         Example(ANCHOR.replace("KEPT", "p.detach().clone()"), *OUT),
         Example(AVERAGE, *OUT),

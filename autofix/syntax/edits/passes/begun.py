@@ -134,17 +134,19 @@ def _as_uncalled(crossings: Iterable[Crossing], failed: Sequence[Frame], sources
                 line: one for line, one in calling.items() if (one.file, one.function) == (frame.file, frame.function)
             }
             if lines:
-                statement = source.statement(node)
-                loop = next(blocks.loops(source, statement), None)
-                steps = (
-                    insert_before(source, loop.body[0], list(lines))
-                    if loop is not None
-                    else insert_after(source, blocks.after_steps(source, statement), list(lines))
-                )
+                steps = _at_the_begin(source, source.statement(node), list(lines))
                 start, carrier = next(iter(lines.items()))
                 place = Frame.around(str(home.path), method, method.name)
                 yield Begun(source, steps, carrier.path, start, place, "state-is-never-reset")
                 break
+
+
+def _at_the_begin(source: Source, backward: ast.stmt, lines: list[str], *, can_be: bool = True) -> list[Step]:
+    """Lines at the begin of the loop that goes backward; behind the steps where they cannot be there, or none is."""
+    loop = next(blocks.loops(source, backward), None) if can_be else None
+    if loop is None:
+        return insert_after(source, blocks.after_steps(source, backward), lines)
+    return insert_before(source, loop.body[0], lines)
 
 
 def _starts(source: Source, carrier: Carrier, failed: Sequence[Frame]) -> Iterator[tuple[_Choice, str]]:
@@ -246,9 +248,8 @@ def _forgetting(
             same = one == carrier if attribute == carrier.path else one.path.endswith(f".{attribute}")
             if same:
                 lines, statement = [choice.forget.format(one.path)], source.statement(node)
-                loop = next(blocks.loops(source, statement), None) if choice.forget.endswith("None") else None
-                steps = insert_before(source, loop.body[0], lines) if loop is not None else None
-                yield source, steps or insert_after(source, blocks.after_steps(source, statement), lines), one.path
+                to_none = choice.forget.endswith("None")
+                yield source, _at_the_begin(source, statement, lines, can_be=to_none), one.path
                 return
 
 
