@@ -159,7 +159,7 @@ def test_steps_between_which_an_evaluation_lies_are_not_waited_for(probe: Probe,
 def test_enough_steps_are_counted_of_each_optimizer_but_none_makes_too_many(
     probe: Probe, tmp_path: Path, every: int, counts: tuple[int, int]
 ) -> None:
-    target = script(tmp_path, OFTEN.replace("EVERY", str(every)), 0.0)
+    target = replace(script(tmp_path, OFTEN.replace("EVERY", str(every)), 0.0), budget=60.0)
     assert reference(probe, target).counts[1:] == counts
 
 
