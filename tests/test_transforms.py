@@ -86,8 +86,30 @@ for _ in range(4):
     y *= 2
     loss = y.mean() + bend.pow(2).mean()
 {STEP}"""
+AT_ONCE = """\
+import torch
+from torch.autograd.functional import jacobian
+
+torch.manual_seed(0)
+scale = torch.tensor([0.5, 1.5], requires_grad=True)
+optimizer = torch.optim.SGD([scale], 0.05)
+
+def moved(x):
+    place, speed = x.squeeze(0).unbind()
+    return torch.stack([place + 0.1 * speed * scale[0], speed - 0.1 * torch.sin(place) * scale[1]])[None]
+
+for _ in range(4):
+    states = torch.ones(1, 2).repeat(4, 1)
+    for t in range(3):
+        gain = jacobian(moved, states[t][None].detach(), create_graph=True, vectorize=True).sum()
+        states[t + 1] = moved(states[t][None])[0] * (1 + 0.1 * gain)
+    loss = states.square().sum()
+{STEP}""".replace("{STEP}", STEP)
 
 
+AT_ONCE_CLONED = (
+    "return torch.stack([place + 0.1 * speed * scale[0], speed - 0.1 * torch.sin(place.clone()) * scale[1]])[None]"
+)
 LONG = pytest.mark.apart("long")
 
 
@@ -105,8 +127,9 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         pytest.param(ENSEMBLE, "AG101", "out = out * 2", marks=LONG),
         pytest.param(TANGENT, "AG203", "state = state.detach()", marks=LONG),
         (CURVATURE, "AG101", "y = y * 2"),
+        (AT_ONCE, "AG104", AT_ONCE_CLONED),
     ],
-    ids=["inner-step", "per-sample", "ensemble", "tangent", "curvature"],
+    ids=["inner-step", "per-sample", "ensemble", "tangent", "curvature", "at-once"],
 )
 def test_a_loop_with_a_transform_is_repaired(probe: Probe, here: Path, script: str, rule: str, line: str) -> None:
     written(here, {"train.py": script})
@@ -119,8 +142,9 @@ def test_a_loop_with_a_transform_is_repaired(probe: Probe, here: Path, script: s
         (INNER_STEP, ("out += 1", "out = out + 1"), ("* slope[k]", "* slope[k].detach()")),
         pytest.param(PER_SAMPLE, ("h *= 2", "h = h * 2"), ("* size)", "* size.detach())"), marks=LONG),
         pytest.param(CURVATURE, ("y *= 2", "y = y * 2"), ("bend.pow", "bend.detach().pow"), marks=LONG),
+        (AT_ONCE, ("x.squeeze(0)", "x.clone().squeeze(0)"), ("0.1 * gain", "0.1 * gain.detach()")),
     ],
-    ids=["inner-step", "per-sample", "curvature"],
+    ids=["inner-step", "per-sample", "curvature", "at-once"],
 )
 def test_an_edit_that_cuts_what_flows_through_a_transform_is_not_safe(
     script: Scripts, text: str, repair: Change, cut: Change

@@ -13,7 +13,7 @@ from torch.optim import optimizer as optim
 
 from ..program.frames import Frames, Raw
 from . import graph
-from .transforms import wrapped
+from .transforms import batched, wrapped
 
 NUDGE = 1.01
 
@@ -223,7 +223,9 @@ class Taps:
 
     def run(self, engine: Any, roots: Any, rest: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """One backward call, from whatever spelling, on its way into the engine."""
-        if any(wrapped(root) for root in roots):  # a transform's inner pass, no step of the training
+        if any(map(wrapped, roots)) or any(
+            map(batched, rest[0] or ())
+        ):  # a transform's inner pass, no step of training
             return engine.run_backward(roots, *rest, **kwargs)
         if self._hushed is not None:
             self._speak(self._hushed)

@@ -9,11 +9,20 @@ from typing import Any
 import torch
 
 _functorch: Any = getattr(torch._C, "_functorch", None)
+_keys: Any = torch._C._dispatch_key_parse
+_VMAP = torch._C.DispatchKeySet(_keys("FuncTorchVmapMode")) | torch._C.DispatchKeySet(_keys("VmapMode"))
+"""That of `torch.vmap`, and the older one by which `autograd.functional` takes several derivatives at once."""
 
 
 def wrapped(value: Any) -> bool:
     """Whether a tensor stands for others, inside a transform: it has no storage of its own."""
     return _functorch is not None and isinstance(value, torch.Tensor) and _functorch.is_functorch_wrapped_tensor(value)
+
+
+def batched(value: Any) -> bool:
+    """Whether a tensor stands for one of several gradients that `autograd.functional` sends at once."""
+    known = getattr(_functorch, "is_legacy_batchedtensor", None)
+    return known is not None and isinstance(value, torch.Tensor) and bool(known(value))
 
 
 def inside() -> bool:
@@ -56,8 +65,7 @@ def outside() -> Iterator[None]:
         return
     left = []
     # Below a transform's own level it is off the stack already, and only this key still speaks of it.
-    keys: Any = torch._C.DispatchKey
-    with torch._C._ExcludeDispatchKeyGuard(torch._C.DispatchKeySet(keys.FuncTorchVmapMode)):
+    with torch._C._ExcludeDispatchKeyGuard(_VMAP):
         while _functorch.peek_interpreter_stack() is not None:
             left.append(_functorch.pop_dynamic_layer_stack())
         try:
