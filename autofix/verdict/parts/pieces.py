@@ -105,7 +105,7 @@ def _layers(new: ast.AST, known: set[str], *, alone: bool) -> Iterator[tuple[ast
             # A question, as `is_tensor`, is another than what it asks about.
             case ast.Call(ast.Attribute(value, name), args) if name not in _PLACES | _SPREAD and name[:3] != "is_":
                 yield node, value
-                if args and not isinstance(args[0], ast.Starred):
+                if args and not isinstance(args[0], (ast.Starred, ast.Constant)):  # a literal was put around nothing
                     yield node, args[0]
 
 

@@ -63,6 +63,15 @@ for step in range(8):
     h = cell(torch.randn(5, 3), h)
     train: h.square().mean()
 """
+BOUND_BELOW = """\
+net, head = nn.Linear(3, 4), nn.Linear(4, 1)
+optimizer = torch.optim.SGD([*net.parameters(), *head.parameters()], lr=0.1)
+for _ in range(8):
+    h = net(torch.randn(5, 3))
+    h = torch.relu(h)
+    h[0] = 0.5
+    train: (head(h) - 1).square().mean()
+"""
 MASKED = """\
 net = nn.Linear(3, 4)
 optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
@@ -549,6 +558,7 @@ class PartNotNeeded(Property):
         Example(MEMORY, "    memory = torch", "    memory = memory[-99:].detach()\n    memory = torch"),
     )
     silent = (
+        Example(BOUND_BELOW, "torch.relu(h)", "torch.where(h > 0, h, torch.tensor(0.0))"),
         Example(CARRIED, ", h)", ", h.detach())"),
         Example(CRITIC, TRAIN_G, CHOSEN + TRAIN_G),
         Example(CRITIC, TRAIN_G, DECIDED + TRAIN_G),
