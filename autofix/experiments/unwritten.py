@@ -91,12 +91,16 @@ def copied(target: Target, trace: wire.Trace) -> dict[Path, bytes]:
     what it held. So do those that give to what outlives a pass the graph that the next one cannot go through again.
     """
     sources = Sources.of(target)
-    places: dict[Source, dict[int, bytes]] = {}
+    written: dict[tuple[Source, ast.stmt], bool] = {}
     for stack, is_whole in _written(trace):
         _, source, node = next(sources.nodes(stack), (None, None, None))
         if source is None or node is None:
             return {}
-        statement = source.statement(node)
+        # Whoever took the memory before has what it held if no write of the function goes to it, not this one alone.
+        for one in writes_to_one(source, node):
+            written.setdefault((source, source.statement(one)), is_whole and one is node)
+    places: dict[Source, dict[int, bytes]] = {}
+    for (source, statement), is_whole in written.items():
         match statement:
             case ast.Assign([ast.Subscript(whole)]) | ast.AugAssign(ast.Subscript(whole)):
                 pass

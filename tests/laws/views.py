@@ -120,7 +120,43 @@ for _ in range(4):
     },
     frozenset({"a copy is written", "copies are shown"}),
 )
-PROGRAMS = (FIELD,)
+APART = ("pose[1] * pose[0]", "pose[1].clone() * pose[0].clone()")
+POSES = Program(
+    "a pose is moved in place, and each of its states is looked at",
+    """\
+net = Net(6, 3)
+optimizer = Optimizers(net)
+
+
+def moved():
+    pose, poses = torch.ones(2, 3), []
+    for _ in range(3):
+        delta = net(pose.flatten().clone())
+        pose[0] = 0.5 * pose[0] + delta
+        pose[1] = pose[1] * pose[0]
+        poses.append(pose)
+    return poses
+
+
+for _ in range(4):
+    loss = sum((one - 0.3).square().mean() for one in moved())
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+""",
+    {
+        "a copy is written": (("        pose[0] =", "        pose = pose.clone()\n        pose[0] ="), APART),
+        "copies are kept": (("append(pose", "append(pose.clone()"), APART),
+        "a copy is read": (APART,),
+        "a copy is written, and cut": (
+            ("        pose[0] =", "        pose = pose.detach().clone()\n        pose[0] ="),
+            APART,
+        ),
+        "half is written in a copy": (("        pose[1] =", "        pose = pose.clone()\n        pose[1] ="), APART),
+    },
+    frozenset({"a copy is written", "copies are kept"}),
+)
+PROGRAMS = (FIELD, POSES)
 DEAR = (
     CACHE,
     FIELD.mutated(
@@ -137,7 +173,7 @@ DEAR = (
     FIELD.mutated(
         "they are joined, and the last one is used",
         ("    return torch.stack(seen)", "    return torch.stack(seen)[-1:]"),
-        right=(),
+        right=("out of place", "a copy is read"),
     ),
     FIELD.mutated(
         "what is collected is no part of what is written",
@@ -155,6 +191,16 @@ DEAR = (
         ("        return self.state[:2]\n\n    def move", "        return self.state[:2].clone()\n\n    def move"),
         ("        return self.state[:2]\n\n\nroom", "        return self.state[:2] * 1\n\n\nroom"),
         right=("a copy is written", "a copy is read", "copies are shown"),
+    ),
+    POSES.mutated(
+        "copies of the pose are collected",
+        ("poses.append(pose)", "poses.append(pose.clone())"),
+        right=("a copy is written", "copies are kept", "a copy is read", "half is written in a copy"),
+    ),
+    POSES.mutated(
+        "the pose that comes out is looked at alone",
+        ("in moved())", "in moved()[-1:])"),
+        right=("a copy is written", "copies are kept", "a copy is read", "half is written in a copy"),
     ),
     ROOM.mutated("only the speed is moved", ("        self.state[:2] += 0.5 * self.state[2:]\n", "")),
 )

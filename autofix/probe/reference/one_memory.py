@@ -31,6 +31,8 @@ _JOINS = frozenset({
 })  # fmt: skip
 _BOTH = 2
 _OFTEN = 3
+_LATEST = 64
+"""Entries of a list, from its end, among which something that was collected in this pass is looked for."""
 _ABOUT = frozenset({"grad", "shape", "dtype", "device", "ndim", "size", "dim", "numel", "requires_grad", "is_leaf"})
 """What asks a tensor for something else than its values."""
 
@@ -52,6 +54,8 @@ class OneMemory(Listener):
         """How often a tensor had been written when it last was one of several that were joined."""
         self._joined: Counter[Raw] = Counter()
         """Where views of one memory come together between which it was written, and how many."""
+        self._listed = Remembered[tuple[Raw, list[Any]]]()
+        """What was written while a list held it, with where and the list, since the latest backward."""
         self._arrays: dict[tuple[Raw, int], list[tuple[weakref.ref[Any], int]]] = {}
         """The arrays that were made at one place of one memory, each with how often that had been written."""
         self._assigned: dict[tuple[int, Any, Any], int] = {}
@@ -78,6 +82,7 @@ class OneMemory(Listener):
             self._joined[here] = max(self._joined[here], times)
         if func is torch.Tensor.__setitem__:
             self._assign(*args)
+            self._write(args[0])
         if self._outlived and not _asks(func) and any(one in self._outlived for one in tensors(args)):
             self._kept[self._frames.here()] += 1
         if func in DIFFERENCES and self._of_one_memory(args):
@@ -90,6 +95,8 @@ class OneMemory(Listener):
             self._follow_zeros(args, result)
         if not isinstance(result, torch.Tensor):
             return
+        if args and result is args[0] and not _asks(func):
+            self._write(result)
         with torch._C.DisableTorchFunction():
             try:  # passed for each call of torch: one more context would cost as much as what is asked
                 if self._assigned and not graph.is_leaf(result):
@@ -124,7 +131,15 @@ class OneMemory(Listener):
             self._views.keep(result, one._version)
 
     def backward(self, call: Call) -> None:
-        """Tell what the script holds of gradients from what it asks for anew: this call writes to their memory."""
+        """Look for lists that took one tensor again after it was written.
+
+        And tell what the script holds of gradients from what it asks for anew: this call writes to their memory.
+        """
+        for one in self._listed:
+            place, collected = self._listed.of(one) or ((), [])
+            if (times := sum(other is one for other in collected)) >= _BOTH:
+                self._joined[place] = max(self._joined[place], times)
+        self._listed.clear()
         if not call.accumulate or not self._gradients:
             return
         with quiet(), contextlib.suppress(RuntimeError, NotImplementedError):
@@ -145,6 +160,19 @@ class OneMemory(Listener):
         with quiet(), contextlib.suppress(RuntimeError, IndexError, NotImplementedError):
             part = whole[index]
             self._assigned[part.data_ptr(), part.shape, part.stride()] = part._version + 1
+
+    def _write(self, target: torch.Tensor) -> None:
+        """A result is written: does a list hold it that a function of the script has, or what its names stand for?"""
+        with torch._C.DisableTorchFunction(), contextlib.suppress(RuntimeError):
+            if not torch.is_grad_enabled() or graph.is_leaf(target) or target in self._listed:
+                return
+        for frame in self._frames.running(sys._getframe(2)):
+            names = [one for one in frame.f_locals.values() if not isinstance(one, torch.Tensor)]
+            kept = [value for one in names for value in getattr(one, "__dict__", {}).values()]
+            for one in (*names, *kept):
+                if isinstance(one, list) and any(held is target for held in one[-_LATEST:]):
+                    self._listed.keep(target, (self._frames.here(), one))
+                    return
 
     def _read_after(self, args: Any) -> None:
         """Did a call read a part by a name that it had before it was assigned to?"""

@@ -2,9 +2,9 @@
 
 ## What it says
 
-The code as written breaks it where views of one memory are collected (`seen.append(u[2:-2])`) and joined, parts of that
-memory are written between them, so that all of them show what was written last, and the program trains otherwise for
-it. The reading that keeps the law writes to a copy.
+The code as written breaks it where views of one memory are collected (`seen.append(u[2:-2])`) and joined, or where one
+tensor is put on a list again and again (`poses.append(pose)`). That memory is written in between, so that all of them
+show what was written last, and the program trains otherwise for it. The reading that keeps the law writes to a copy.
 
 ## Where it is silent
 
@@ -38,6 +38,6 @@ class WhatIsCollectedKeepsItsValue(KeptByChange):
         if sum(one.gradients != two.gradients for one, two in pairs) < PASSES:
             return ""
         return (
-            f"{at(joined[0].stack)} joins views of one tensor, which is written in place after each was collected: "
-            "all of them show the last value"
+            f"all tensors that are collected at {at(joined[0].stack)} are views of one memory, which is written in "
+            "place in between: all of them show the last value"
         )

@@ -2,15 +2,17 @@
 
 ## What it finds
 
-The code collects several values and joins them with `torch.stack` or `torch.cat`. All of them are views of the same
-part of one memory, and that memory was written between them. Examples are
+The code collects several values and joins them with `torch.stack` or `torch.cat`, or puts them on one list. All of them
+are views of the same part of one memory, and that memory was written between them. Examples are
 
 - a solver that adds to its field in place and appends the field, or a slice of it, every few steps;
 - a replay buffer that holds one tensor many times, because the environment writes its state in place;
+- a pose that is moved in place, and appended to a list of poses that each have a loss;
 - a list with an array of each pass, all of which show one parameter: `path.append(w.detach().numpy())`.
 
 The edit keeps that. This is not said of copies, of parts that lie apart, of one part that is used twice with the same
-values, as in padding, nor of an array that is no longer used once the next pass replaces it.
+values, as in padding, of an array that is no longer used once the next pass replaces it, nor where the program trains
+and prints the same if each write goes to a copy: then the last value alone is used.
 
 ## Why it matters
 
@@ -18,6 +20,14 @@ All the views show the values that were written last. The code says so to the le
 should be a copy (`.clone()`), or each step should make a new tensor.
 """
 
+from __future__ import annotations
+
+from dataclasses import replace
+
+from autofix.core.model import Finding
+from autofix.experiments.compare import comparable, differences
+from autofix.experiments.sketches import LIVE
+from autofix.verdict.evidence import Evidence
 from autofix.verdict.property import Example, OfTheCode
 
 SOLVER = """\
@@ -50,12 +60,26 @@ for _ in range(6):
     loss = (value(torch.stack(seen)) - 1).square().mean()
     train: loss
 """
+POSES = """\
+net = torch.nn.Linear(3, 3)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    pose, poses = torch.zeros(2, 3), []
+    for _ in range(2):
+        pose[0] = net(torch.randn(3))
+        pose[1] = pose[1] * pose[0] + 1
+        KEPT
+    loss = sum((one - 1).square().mean() for one in poses)
+    train: loss
+"""
+APART = ("pose[1] * pose[0]", "pose[1].clone() * pose[0].clone()")
 DATA = ("0.1 * policy(state)", "0.1 * policy(state).detach()")
 COPIED = ("field.square()", "field.clone().square()")
 
 
 class CollectedValuesAreOneMemory(OfTheCode):
     name, fact = "collected-values-are-one-memory", "one-memory-joined"
+    runs = ("followed", "letter")
     sentence = (
         "all {subject} values collected here are views of one memory that was written in between: all of them show "
         "the last value"
@@ -64,6 +88,7 @@ class CollectedValuesAreOneMemory(OfTheCode):
         Example(SOLVER.replace("SEEN", "field[1:-1]"), *COPIED),
         Example(SOLVER.replace("SEEN", "field"), *COPIED),
         Example(REPLAY.replace("KEPT", "state"), *DATA),
+        Example(POSES.replace("KEPT", "poses.append(pose)"), *APART),
         Example(PATH.replace("KEPT", "path.append(w.numpy())"), "w.numpy()", "w.detach().numpy()"),
     )
     silent = (
@@ -71,5 +96,14 @@ class CollectedValuesAreOneMemory(OfTheCode):
         Example(SOLVER.replace("SEEN", "torch.cat([field[:1], field[:1], field])"), *COPIED),
         Example(SOLVER.replace("SEEN", "torch.cat([field, field])"), *COPIED),
         Example(REPLAY.replace("KEPT", "state.clone()"), *DATA),
+        Example(POSES.replace("KEPT", "poses.append(pose.clone())"), *APART),
+        Example(POSES.replace("KEPT", "poses = [pose, pose]"), *APART),
+        Example(POSES.replace("KEPT", "poses.append(pose)").replace("in poses)", "in poses[-1:])"), *APART),
         Example(PATH.replace("KEPT", "last = w.numpy(); print(last.sum())"), "w.numpy()", "w.detach().numpy()"),
     )
+
+    def find(self, evidence: Evidence) -> Finding | None:
+        if (found := self.first(evidence.followed)) is None or not evidence.case.pool.written["copied"]:
+            return found
+        other = evidence.of(replace(evidence.code, copied=True))
+        return found if comparable(other) or differences(evidence.letter, other, LIVE, printed=True) else None
