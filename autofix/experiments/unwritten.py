@@ -101,16 +101,7 @@ def copied(target: Target, trace: wire.Trace) -> dict[Path, bytes]:
             written.setdefault((source, source.statement(one)), is_whole and one is node)
     places: dict[Source, dict[int, bytes]] = {}
     for (source, statement), is_whole in written.items():
-        match statement:
-            case ast.Assign([ast.Subscript(whole)]) | ast.AugAssign(ast.Subscript(whole)):
-                pass
-            case ast.AugAssign(ast.Name() as whole) if not is_whole:  # else the name is given the new value itself
-                pass
-            case ast.Expr(ast.Call() as call) if isinstance(last := list(writes.chain(call))[-1].func, ast.Attribute):
-                whole = last.value
-            case _:
-                return {}
-        if not isinstance(whole, (ast.Name, ast.Attribute)):
+        if (whole := _written_whole(statement, is_whole=is_whole)) is None:
             return {}
         start = statement.lineno - 1
         margin = source.data.splitlines()[start][: statement.col_offset]
@@ -123,6 +114,20 @@ def copied(target: Target, trace: wire.Trace) -> dict[Path, bytes]:
         old = source.data.splitlines(keepends=True)
         files[source.path] = b"".join(lines.get(number, b"") + line for number, line in enumerate(old))
     return files
+
+
+def _written_whole(statement: ast.stmt, *, is_whole: bool) -> ast.Name | ast.Attribute | None:
+    """The variable whose tensor, or a part of it, a statement writes and does not name anew; None for all else."""
+    match statement:
+        case ast.Assign([ast.Subscript(whole)]) | ast.AugAssign(ast.Subscript(whole)):
+            pass
+        case ast.AugAssign(ast.Name() as whole) if not is_whole:  # else the name is given the new value itself
+            pass
+        case ast.Expr(ast.Call() as call) if isinstance(last := list(writes.chain(call))[-1].func, ast.Attribute):
+            whole = last.value
+        case _:
+            return None
+    return whole if isinstance(whole, (ast.Name, ast.Attribute)) else None
 
 
 def leaf_kept(target: Target, written: wire.Stack) -> dict[Path, bytes]:

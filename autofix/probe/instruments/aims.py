@@ -37,6 +37,8 @@ _DOTS = dict.fromkeys(
 )
 _NAMES: Mapping[Any, tuple[str, ...]] = {**_LOSSES, **_DIFFERENCES, **_PAIRS, **_PRODUCTS, **_DOTS}
 """The parameters of what is watched, in order."""
+COMPARE = frozenset(function.__name__ for function in {**_LOSSES, **_DIFFERENCES, **_PAIRS})
+"""The names of what holds something against something else, whether both have a graph or not."""
 _NORMS = frozenset({"LinalgVectorNormBackward0", "NormBackward0", "NormBackward1"})
 _SQUARES = frozenset({"PowBackward0", "MulBackward0"})
 _BEHIND = frozenset({

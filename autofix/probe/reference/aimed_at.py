@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, NamedTuple
 
-from ..engine.sources import DataSources
+from ..engine import graph
+from ..engine.sources import DataSources, Taken
 from ..engine.taps import Call, Listener, Taps, parameters
 from ..instruments.aimed import Aim, Graph, residuals, spoiled_aims, stripped, targets, weights
-from ..instruments.aims import Aims, Held
+from ..instruments.aims import COMPARE, Aims, Held
 from ..program.frames import Frames, Raw
 from .switched_off import SwitchedOff
 
@@ -43,6 +44,8 @@ class AimedAt(Listener):
         """Of each target, pass by pass, whether it was made with gradients off, and nothing held against it was."""
         self._residuals: Counter[Raw] = Counter()
         """How often all that weighs a log-probability in a loss was what another one is to make small."""
+        self._rebuilding: Counter[Raw] = Counter()
+        """How often a loss held what layers made against the data that they had been given."""
 
     def told(self) -> dict[str, Any]:
         """The places of the losses."""
@@ -53,11 +56,13 @@ class AimedAt(Listener):
         off = (one for one, seen in self._made_off.items() if len(seen) >= _TWICE and all(seen))
         made_off = (self._frames.fact("target-made-off", *one) for one in off)
         residuals = (self._frames.fact("weight-is-residual", raw) for raw in several)
-        return {"facts": (*trained, *of_copies, *made_off, *residuals)}
+        rebuilding = (self._frames.fact("loss-rebuilds-input", raw) for raw, times in self._rebuilding.items() if times)
+        return {"facts": (*trained, *of_copies, *made_off, *residuals, *rebuilding)}
 
     def backward(self, call: Call) -> None:
         if not call.accumulate:
             return
+        self._rebuilding[call.stack] += _rebuilds(set(self._sources.taken(graph.walk(call.roots)).values()))
         whole = Graph.of(call.roots, self._taps.owned)
         this = _Done(call.stack, whole, list(self._aims.placed(whole.edges)))
         self._note_made_off(this)
@@ -95,3 +100,9 @@ class AimedAt(Listener):
             kept |= whole.others.get(age, {})
         owned = {id(one): tuple(one.shape) for optimizer in self._taps.optimizers for one in parameters(optimizer)}
         return Counter(owned[leaf] for leaf, _ in beside) <= Counter(kept.values())
+
+
+def _rebuilds(calls: Collection[Taken]) -> bool:
+    """Whether a loss compares something with the very data, in whatever shape, that one of its layers took."""
+    given = [numbers for call in calls if call.layer for _, *numbers in call.data]
+    return any(numbers in given for call in calls if call.name in COMPARE for _, *numbers in call.data)

@@ -7,7 +7,9 @@ graph that they share. An example is an actor's loss whose advantage was not det
 
 - of a trunk under several heads: there each loss has an optimizer that no other loss reaches;
 - where the other network throws that gradient away before its step, as GANs do, and no parameter belongs to both
-  optimizers. An optimizer that throws away what a loss sends does not count as an optimizer of that loss.
+  optimizers. An optimizer that throws away what a loss sends does not count as an optimizer of that loss;
+- where the loss compares what the other network makes with the very data that the first one took: an autoencoder, both
+  parts of which learn to give back their input. The second loss is then about the code alone.
 
 ## Why it matters
 
@@ -70,13 +72,31 @@ for _ in range(4):
     for optimizer in optimizers:
         optimizer.step()
 """
+CODE = """\
+encoder, decoder = nn.Linear(4, 2), nn.Linear(2, 4)
+encoder_opt = torch.optim.SGD(encoder.parameters(), lr=0.1)
+decoder_opt = torch.optim.SGD(decoder.parameters(), lr=0.1)
+for _ in range(4):
+    x = torch.randn(6, 2, 2)
+    code = encoder(x.flatten(1))
+    rebuilt_loss = (decoder(code).view_as(x) - x).square().mean()
+    code_loss = code.mean(0).square().sum()
+    encoder_opt.zero_grad()
+    decoder_opt.zero_grad()
+    rebuilt_loss.backward()
+    code_loss.backward()
+    encoder_opt.step()
+    decoder_opt.step()
+"""
+LABELS = CODE.replace("nn.Linear(2, 4)", "nn.Linear(2, 1)").replace(".view_as(x) - x)", " - x.sum((1, 2))[:, None])")
+KEPT_CODE = ("rebuilt_loss.backward()", "rebuilt_loss.backward(retain_graph=True)")
 KEPT = "actor_loss.backward(retain_graph=True)"
 
 
 class LossTrainsTwoNetworks(Seen):
     name, former, fact = "loss-trains-two-networks", "mixed", "mixed"
     anyway = True
-    runs = ("edited", "followed")
+    runs = ("edited", "followed", "sourced")
     sentence = (
         "this loss trains {subject} and another network, and {subject} has a second loss. The code does not say "
         "whether this loss is meant to train both"
@@ -84,10 +104,12 @@ class LossTrainsTwoNetworks(Seen):
     raises = (
         Example(ACTOR_CRITIC, "actor_loss.backward()", KEPT),
         Example(TEMPERATURE, "policy_loss.backward()", "policy_loss.backward(retain_graph=True)"),
+        Example(LABELS, *KEPT_CODE),
     )
     silent = (
         Example(THROWN_AWAY, "actor_loss.backward()", KEPT),
         Example(HEADS, "first_loss.backward()", "first_loss.backward(retain_graph=True)"),
+        Example(CODE, *KEPT_CODE),
         Example(TEMPERATURE, "(scale * action.square())", "(scale * action.detach().square())"),
     )
 
@@ -98,5 +120,9 @@ class LossTrainsTwoNetworks(Seen):
         found = evidence.assessment
         reading = found.reading
         apart = reading is not None and (reading.apart or reading.separated or reading.sent_once)
-        kept = (evidence.followed,) if found.effect.keeps_gradients and not apart else ()
-        return self.first(evidence.edited, *kept)
+        kept = found.effect.keeps_gradients and not apart
+        if kept and (written := evidence.followed.seen(self.fact)):
+            rebuilding = {fact.stack for fact in evidence.sourced.seen("loss-rebuilds-input")}
+            if all(fact.stack in rebuilding for fact in written):
+                return None
+        return self.first(evidence.edited, *((evidence.followed,) if kept else ()))
