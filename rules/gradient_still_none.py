@@ -141,6 +141,20 @@ for _ in range(4):
     for p, g in zip(net.parameters(), mean(collected)):
         p.grad = g
     opt.step()
+! gradients of several passes are scaled, and one head is not used
+body, spare = torch.nn.Linear(3, 3), torch.nn.Linear(3, 3)
+net = torch.nn.ModuleList([body, spare])
+opt = torch.optim.SGD(net.parameters(), lr=0.1, weight_decay=0.01)
+for i in range(6):
+    body(torch.ones(2, 3)).tanh().exp().sum().backward()
+    if i % 2:
+        for p in net.parameters():
+            if p.requires_grad:
+-                p.grad *= 0.5
++                if p.grad is not None:
++                    p.grad *= 0.5
+        opt.step()
+        opt.zero_grad()
 ! what is read has a name of its own
 body, spare = torch.nn.Linear(3, 3), torch.nn.Linear(3, 3)
 net = torch.nn.ModuleList([body, spare])
@@ -244,8 +258,11 @@ def _read(diagnosis: Diagnosis, sources: Sources) -> dict[ast.stmt, tuple[Source
 
 
 def _adds(statement: ast.stmt) -> bool:
-    """Whether a statement adds to a gradient."""
-    return isinstance(statement, ast.AugAssign) and calls.name_of(statement.target) == "grad"
+    """Whether a statement adds to a gradient: zeros times anything are zeros, and need not be there."""
+    match statement:
+        case ast.AugAssign(target=target, op=ast.Add() | ast.Sub()):
+            return calls.name_of(target) == "grad"
+    return False
 
 
 def _each(source: Source, node: ast.Attribute) -> ast.For | calls.Comprehension | None:
@@ -286,6 +303,8 @@ def _set(source: Source, statement: ast.stmt, node: ast.Attribute) -> list[Step]
             return replace_statement(
                 source, statement, [f"{path} = {first} if {path} is None else {path} {sign} {added}"]
             )
+        case ast.AugAssign(target=target) if target is node:
+            return wrap(source, [statement], f"if {path} is not None:")
         case ast.Expr(value=ast.Call(func=ast.Attribute(attr=name))) if name.endswith("_"):
             return wrap(source, [statement], f"if {path} is not None:")
     raise Declined("nothing says why there is no gradient, or what the value should be without one")

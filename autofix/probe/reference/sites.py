@@ -115,6 +115,8 @@ class Sites(Listener):
             return self._derivative(func, args, kwargs)
         if name == GRADIENT:
             return self._gradient(args[0])
+        if self._zero and self.cleared.is_left(name, args):
+            return None
         if self._remake and name in _REMAKE and args and any(t.requires_grad for t in tensors(args[:1])):
             with torch._C.DisableTorchFunction():
                 return _cast(_stacked(args[0]), kwargs)

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 
 from .. import wire
 from ..engine import graph
 from ..engine.quiet import quiet
+from ..engine.refused import short_name
+from ..engine.remembered import Remembered
 from ..engine.taps import Call, Listener
 from ..program.frames import Frames, Raw
+
+_SET = "torch.Tensor.grad.__set__"
+_SCALES = frozenset({"imul", "itruediv", "mul", "div"})
+"""What leaves zeros zeros, where it writes them."""
 
 
 class Cleared(Listener):
@@ -26,6 +34,8 @@ class Cleared(Listener):
         self._read: dict[Raw, int] = {}
         self._there: set[Raw] = set()
         """Where gradients are read that are there, whoever calls it."""
+        self._zeros = Remembered[bool]()
+        """The zeros that stood for a gradient, each with whether it was scaled since."""
 
     def backward(self, call: Call) -> None:
         self._reached = list(graph.leaves(graph.walk(call.roots))) if call.accumulate else []
@@ -43,8 +53,18 @@ class Cleared(Listener):
         """What a gradient that is None stands for."""
         self._read[place] = self._read.get(place, 0) + (id(tensor) in self._latest)
         before = self._latest.get(id(tensor))
+        if before is not None:
+            return before
         with quiet():  # nobody uses what the tensor holds
-            return torch.zeros_like(tensor) if before is None else before
+            zeros = torch.zeros_like(tensor)
+        self._zeros.keep(zeros, False)
+        return zeros
+
+    def is_left(self, name: str, args: Any) -> bool:
+        """Whether a call gives a leaf as its gradient what was only scaled of zeros: it has none, as before."""
+        if args and short_name(name).strip("_") in _SCALES and args[0] in self._zeros:
+            self._zeros.keep(args[0], True)
+        return name == _SET and bool(self._zeros.of(args[1]))
 
     def told(self) -> dict[str, tuple[wire.Fact, ...]]:
         """How often each place has read one that was cleared, and where one was read that is there."""
