@@ -27,6 +27,7 @@ from autofix.experiments.unwritten import (
     leaf_kept,
     numbers_as_leaves,
     old_values,
+    sampled,
     with_registered,
 )
 
@@ -133,6 +134,7 @@ class Pool:
             "emptied": emptied,
             "input_kept": kept_inputs(*about, failed),
             "begun": begun,
+            "sampled": sampled(self.target, diagnosis),
         }
         written = numbers_as_leaves(self.target, diagnosis)
         self._runs.builder = replace(self._runs.builder, once=not diagnosis.trace.remade, written=written)
@@ -346,7 +348,7 @@ class Pool:
             operation = RunSpec.reference(Reading(Refused.OPERATION))
             nudged = RunSpec.reference(Reading(Refused.UPDATE), intervention=Intervention.NUDGED)
             self._runs.letters = readings.letters(
-                self._wait(_FIRST_RUN), lambda: self._wait(operation), lambda: self._wait(nudged), self._stirred,
+                self._wait(_FIRST_RUN), lambda: self._wait(operation), lambda: self._wait(nudged), self._stirred, self._data,
                 sites=bool(self._runs.builder.sites),
             )  # fmt: skip
         return self._runs.letters
@@ -355,6 +357,10 @@ class Pool:
         """The reference in which what has no gradient is moved; None where it begins where the script puts it."""
         spec = RunSpec.reference(Reading(refused), intervention=Intervention.STIRRED)
         return self._wait(spec) if self._runs.builder.perturbed else None
+
+    def _data(self) -> wire.Trace | None:
+        """The reference in which a sample that leaves torch is a constant; None where none does."""
+        return self._wait(RunSpec.reference(Reading(sampled=True))) if self.written["sampled"] else None
 
     def _readings(self, letter: Reading | None = None) -> Iterator[Reading]:
         for one in self._letters().readings if letter is None else (letter,):

@@ -17,6 +17,7 @@ from autofix.syntax.edits import (
     Emptied,
     Step,
     append_call,
+    as_data,
     begun,
     embed,
     emptied,
@@ -181,6 +182,16 @@ def emptied_together(target: Target, trace: wire.Trace, failed: wire.Stack) -> t
         with contextlib.suppress(Declined, EditConflict):
             return found, {one.path: apply(one, rendered(steps)) for one, steps in found.steps.items()}
     return None, {}
+
+
+def sampled(target: Target, diagnosis: Diagnosis) -> dict[Path, bytes]:
+    """The files in which what torch refuses to hand over is a constant from where it is drawn; {} where it is no draw."""
+    sources = Sources.of(target)
+    for made in diagnosis.lost("nonleaf") if diagnosis.cause is Cause.CONVERSION else ():
+        with contextlib.suppress(Declined, EditConflict):
+            steps = as_data(sources, made)
+            return {steps[0].source.path: apply(steps[0].source, rendered(steps))}
+    return {}
 
 
 def numbers_as_leaves(target: Target, diagnosis: Diagnosis) -> dict[Path, bytes]:
