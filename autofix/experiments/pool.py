@@ -348,19 +348,20 @@ class Pool:
             operation = RunSpec.reference(Reading(Refused.OPERATION))
             nudged = RunSpec.reference(Reading(Refused.UPDATE), intervention=Intervention.NUDGED)
             self._runs.letters = readings.letters(
-                self._wait(_FIRST_RUN), lambda: self._wait(operation), lambda: self._wait(nudged), self._stirred, self._data,
+                self._wait(_FIRST_RUN), lambda: self._wait(operation), lambda: self._wait(nudged), self._stirred,
                 sites=bool(self._runs.builder.sites),
             )  # fmt: skip
+            if len(self._runs.letters.readings) > 1 and self.written["sampled"]:
+                sample = self._wait(RunSpec.reference(Reading(sampled=True)))
+                runs = sample, self._wait(_FIRST_RUN), self._wait(operation)
+                if readings.teaches(*runs, lambda: self._wait(nudged)):
+                    self._runs.letters = Letters((Reading(),))
         return self._runs.letters
 
     def _stirred(self, refused: Refused) -> wire.Trace | None:
         """The reference in which what has no gradient is moved; None where it begins where the script puts it."""
         spec = RunSpec.reference(Reading(refused), intervention=Intervention.STIRRED)
         return self._wait(spec) if self._runs.builder.perturbed else None
-
-    def _data(self) -> wire.Trace | None:
-        """The reference in which a sample that leaves torch is a constant; None where none does."""
-        return self._wait(RunSpec.reference(Reading(sampled=True))) if self.written["sampled"] else None
 
     def _readings(self, letter: Reading | None = None) -> Iterator[Reading]:
         for one in self._letters().readings if letter is None else (letter,):

@@ -99,15 +99,13 @@ def letters(
     operation: Callable[[], wire.Trace],
     nudged: Callable[[], wire.Trace],
     stirred: Callable[[Refused], wire.Trace | None],
-    data: Callable[[], wire.Trace | None],
     *,
     sites: bool,
 ) -> Letters:
     """The meanings of a refused operation that the rest of the program allows, by how the references of both ran.
 
     `operation` is run only where there is a second meaning, `nudged` where an array may be one, `stirred` where an
-    optimizer owns what has no gradient, `data` where something may lack one because a sample keeps its graph; `sites`:
-    the reference does what the script does not.
+    optimizer owns what has no gradient; `sites`: the reference does what the script does not.
     """
     why = contradiction(UPDATE, update, update, _without_part(UPDATE, update, update, stirred)) if sites else ""
     only = Letters((Reading(UPDATE),), {UPDATE: why} if why else {})
@@ -116,8 +114,6 @@ def letters(
             return only
         if not (any(deprived(update, operation())) or _weighs(update, operation())):
             return _with_terms(update, operation(), only)
-    if (sample := data()) is not None and _enters_a_loss(update, nudged) and _teaches(sample, update, operation()):
-        return only
     other = operation()
     both = (UPDATE, update, other), (OPERATION, other, update)
     against = {one[0]: contradiction(*one, _without_part(*one, stirred)) for one in both}
@@ -153,11 +149,14 @@ def _weighs(update: wire.Trace, operation: wire.Trace) -> bool:
     return bool(known) and not same_gradients(update, operation, FOLLOWED)
 
 
-def _teaches(sample: wire.Trace, update: wire.Trace, operation: wire.Trace) -> bool:
-    """Whether a sample that is a constant lets learn whatever learns through the array, and does not without."""
-    if comparable(sample) or _weighs(update, operation):
+def teaches(sample: wire.Trace, update: wire.Trace, operation: wire.Trace, nudged: Callable[[], wire.Trace]) -> bool:
+    """Whether a sample that is a constant lets learn whatever learns through the array, and does not without.
+
+    Then nobody need mean that gradients flow through the array. It has to enter a loss, as a reward does.
+    """
+    if comparable(sample) or _weighs(update, operation) or not any(deprived(update, sample)):
         return False
-    return any(deprived(update, sample)) and not any(deprived(sample, operation))
+    return not any(deprived(sample, operation)) and _enters_a_loss(update, nudged)
 
 
 def _without_part(

@@ -185,7 +185,7 @@ def emptied_together(target: Target, trace: wire.Trace, failed: wire.Stack) -> t
 
 
 def sampled(target: Target, diagnosis: Diagnosis) -> dict[Path, bytes]:
-    """The files in which what torch refuses to hand over is a constant from where it is drawn; {} where it is no draw."""
+    """The files in which what torch refuses to hand over is a constant from where it is drawn; {} if it is no draw."""
     sources = Sources.of(target)
     for made in diagnosis.lost("nonleaf") if diagnosis.cause is Cause.CONVERSION else ():
         with contextlib.suppress(Declined, EditConflict):

@@ -106,7 +106,8 @@ def not_kept(diagnosis: Diagnosis, sources: Sources) -> Iterator[tuple[list[Step
 
 def cut_where_kept(diagnosis: Diagnosis, sources: Sources) -> Iterator[tuple[list[Step], str]]:
     """What functions keep for later calls, without its graph: the edits, and what each is kept in."""
-    for stack in dict.fromkeys(one.made for one in (*diagnosis.trace.crossings, *diagnosis.trace.saved)):
+    made = (*(one.made for one in diagnosis.trace.crossings), *(one.made for one in diagnosis.trace.saved))
+    for stack in dict.fromkeys(made):
         places = ((source, source.function(node), node) for _, source, node in sources.located(stack))
         found = (one for source, function, node in places for one in _lookups(sources, source, function, node))
         for one in itertools.islice(found, 1):

@@ -20,8 +20,8 @@ _DEEPEST = 4
 def as_data(sources: Sources, made: Sequence[Frame]) -> list[Step]:
     """The steps by which what was made at a place has no graph from the sample on that it is made of.
 
-    `action = mean + std * noise` gets a `.detach()`; of `action = torch.tanh(raw)` it is `raw` that does. Declines where
-    what was made is no sample: no draw is added to something there, in its own words or by a name that holds noise.
+    `action = mean + std * noise` gets a `.detach()`; of `action = torch.tanh(raw)` it is `raw` that does. Declines
+    where what was made is no sample: no draw is added to something there, in its own words or by a name that holds it.
     """
     for _, source, node in sources.located(made[:1]):
         sample: ast.expr | None = node

@@ -141,7 +141,8 @@ def _overwritten(source: Source, call: ast.Call, name: str) -> list[Step] | None
         return replace_statement(source, source.statement(call), [f"{name} = {source.segment(value)}{copy}"])
     if method in ("zero_", "fill_"):
         torch, imports = ensure_import(source, "torch")
-        return [*imports, *replace_statement(source, source.statement(call), [f"{name} = {torch}.{_like(source, call)}"])]
+        made = f"{name} = {torch}.{_like(source, call)}"
+        return [*imports, *replace_statement(source, source.statement(call), [made])]
     return None
 
 

@@ -41,10 +41,9 @@ SPELLED = REWARDED.replace(
     "torch.distributions.Normal(mean, spread).log_prob(act)", "-((act - mean) / spread).square() / 2 - spread.log()"
 )
 DRAWN = REWARDED.replace("mean + spread * torch.randn_like(mean)", "torch.distributions.Normal(mean, spread).rsample()")
-JUDGED = (
-    REWARDED.replace("actor = nn.Linear(3, 2)", "actor, critic = nn.Linear(3, 2), nn.Linear(4, 1).requires_grad_(False)")
-    .replace("loss = -", "loss = -critic(torch.cat([seen, act], 1)).mean() - ")
-)  # fmt: skip
+JUDGED = REWARDED.replace("actor =", "critic = nn.Linear(4, 1).requires_grad_(False)\nactor =").replace(
+    "loss = -", "loss = -critic(torch.cat([seen, act], 1)).mean() - "
+)
 TOLD = POLICY.replace("chance * WORTH", "chance").replace("loss = -", "print(earned.mean())\n    loss = -")
 OUT = ("act.numpy()", "act.detach().numpy()")
 
