@@ -38,6 +38,7 @@ _LEAF = "(lambda it: it if hasattr(it, 'backward') else __import__('torch').zero
 _MOVED = (
     "(lambda new: new * (1 + 0.01 * (new.detach() / new.detach().abs().mean()).nan_to_num().sin()))({})"  # zeros stay
 )
+_MOVED_ARRAY = "(lambda it: it * 1.01 + 0.01)({})"
 _CUT = "(lambda it: it.detach() if hasattr(it, 'detach') else it)({})"
 _CUT_IN_PLACE = "(lambda it: it if it.is_leaf else it.detach_())({})"
 _COPY = "(lambda it: it.detach().clone().requires_grad_(it.requires_grad) if hasattr(it, 'detach') else it)({})"
@@ -184,13 +185,19 @@ def emptied_together(target: Target, trace: wire.Trace, failed: wire.Stack) -> t
     return None, {}
 
 
-def sampled(target: Target, diagnosis: Diagnosis) -> dict[Path, bytes]:
-    """The files in which what torch refuses to hand over is a constant from where it is drawn; {} if it is no draw."""
+def sampled(target: Target, diagnosis: Diagnosis, *, moved: bool = False) -> dict[Path, bytes]:
+    """The files in which what torch refuses to hand over is a constant from where it is drawn; {} if it is no draw.
+
+    `moved`: what is handed over is a little otherwise.
+    """
     sources = Sources.of(target)
     for made in diagnosis.lost("nonleaf") if diagnosis.cause is Cause.CONVERSION else ():
         with contextlib.suppress(Declined, EditConflict):
             steps = as_data(sources, made)
-            return {steps[0].source.path: apply(steps[0].source, rendered(steps))}
+            for _, source, node in sources.located(diagnosis.failure.stack[:1]) if moved else ():
+                steps += embed(source, node, _MOVED_ARRAY)
+            files = {one.source: [other for other in steps if other.source is one.source] for one in steps}
+            return {source.path: apply(source, rendered(found)) for source, found in files.items()}
     return {}
 
 

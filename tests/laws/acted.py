@@ -29,6 +29,17 @@ for _ in range(5):
     _EDITS,
     frozenset({"data"}),
 )
+FIXED = POLICY.mutated(
+    "a sample of a spread that nobody trains is weighed by what came of it",
+    ("actor = Net(3, 2)", "actor = Net(3, 1)"),
+    ("mean, spread = actor(seen).chunk(2, 1)", "mean = actor(seen)"),
+    ("spread = spread.exp()", "spread = torch.tensor(0.4)"),
+    right=("data",),
+)
+ADDED = POLICY.mutated(
+    "what came of the sample is added to its log-probability, and weighs nothing",
+    ("chance * earned", "chance + earned"),
+)
 JUDGED = POLICY.mutated(
     "a critic judges the sample, too, and what came of it weighs its log-probability",
     ("actor = Net(3, 2)", "actor, critic = Net(3, 2), Net(4, 1).requires_grad_(False)"),
@@ -48,4 +59,4 @@ COUNTED = POLICY.mutated(
     ("loss = -(chance * earned).mean()", "loss = (head(earned) - act).square().mean() - spread.log().mean()"),
     right=("handed over", "mean cut"),
 )
-PROGRAMS = [POLICY, JUDGED, SHOWN, COUNTED]
+PROGRAMS = [POLICY, FIXED, ADDED, JUDGED, SHOWN, COUNTED]

@@ -10,22 +10,21 @@ away what it is sent by the other, in every pass, and the network never learns w
 law has a constant there, from where the sample is drawn.
 
 It is seen in the gradients that come back: they are zero for a parameter in every step, or cancel out at a value that
-the sample is made of, and not where the sample is a constant; and a run in which the array is a little larger has other
-losses.
+the sample is made of, and not where the sample is a constant; and a run of that in which the array is a little larger
+has other gradients.
 
 ## Where it is silent
 
 Where a value has a gradient by the path of the sample as well, as in an actor's loss that a critic judges, or in a
-likelihood: nothing cancels there. Where no loss depends on the array, as of an entropy that is estimated by samples.
-Where something that an optimizer owns would learn no more if the sample were a constant. And where no draw is written
-where the sample is made.
+likelihood: nothing cancels there. Where no gradient depends on the array, as of an entropy that is estimated by
+samples. Where something that an optimizer owns would learn no more if the sample were a constant. And where no draw is
+written where the sample is made.
 """
 
 from __future__ import annotations
 
 from autofix.core.model import Reading
-from autofix.experiments.compare import comparable, differences
-from autofix.experiments.losses import losses
+from autofix.experiments.compare import comparable, differences, same_gradients
 from autofix.experiments.readings import deprived
 from autofix.experiments.sketches import LIVE
 from autofix.experiments.spec import Intervention
@@ -46,7 +45,7 @@ class WhatIsActedOnIsData(KeptByChange):
         data = self.changed(runs.code)
         if runs.deprives(data) or not differences(runs.letter, runs.of(data), LIVE):
             return ""
-        if comparable(runs.nudged) or losses(runs.nudged) == losses(runs.letter):
+        if weighs_nothing(runs, data):
             return ""
         if not (any(deprived(runs.letter, runs.of(data))) or _cancels(runs, data)):
             return ""
@@ -54,6 +53,12 @@ class WhatIsActedOnIsData(KeptByChange):
             f"{at(runs.failure.stack)} hands on a sample, and the loss takes its log-probability with the graph of the "
             "sample: the gradients of what the sample is made of cancel out, so that it never learns"
         )
+
+
+def weighs_nothing(runs: Runs, data: Reading) -> bool:
+    """Whether no gradient depends on what comes of the sample, where it is a constant; or nobody can tell."""
+    moved = runs.sample_moved
+    return moved is None or bool(comparable(moved)) or same_gradients(runs.of(data), moved)
 
 
 def _cancels(runs: Runs, data: Reading) -> bool:

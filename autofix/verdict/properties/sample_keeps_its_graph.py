@@ -51,7 +51,7 @@ OUT = ("act.numpy()", "act.detach().numpy()")
 class SampleKeepsItsGraph(Property):
     name = "sample-keeps-its-graph"
     change = "sampled"
-    runs = ("letter", "nudged", "comparisons_moving")
+    runs = ("letter", "sample_moved", "comparisons_moving")
     sentence = (
         "the sample that is handed over here keeps its graph in the loss, where the gradients of what it is made of "
         "cancel out; it may be meant as a constant from where it is drawn"
