@@ -5,7 +5,7 @@ Makes the attribute a property, which computes the value where it is read, by th
 the class alone reads it, or where a property would not be the same, the statement is repeated before it is read. The
 object keeps what else it needs for that, such as an argument of the constructor. What `functools` keeps
 (`cached_property`, `lru_cache`), or code that looks first whether a dict, an attribute or an object has it already, is
-computed in each call.
+computed in each call, or kept without its graph.
 
 ## Why autograd fails
 The first backward frees the graph of the attribute; the next pass finds it empty. Kept with `retain_graph=True` it
@@ -25,6 +25,8 @@ from autofix.search import attributes, uncached
 from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Sources, Tier
 
 WHY = "{path} is computed anew where it is read, from the parameters as they are then."
+
+WHY_KEPT = "{path} keeps values, which are constants to every iteration that reads them."
 
 
 class AttributeMadeOnce(Rule):
@@ -182,6 +184,27 @@ rotary, head = Rotary(), torch.nn.Linear(2, 1)
 opt = torch.optim.SGD([*rotary.parameters(), *head.parameters()], lr=0.1)
 for count in (3, 4, 3, 4):
     train: head(torch.randn(count, 2) * rotary(count)).pow(2).mean()
+! a data set keeps what a frozen table gives, and looks there first
+class Words(torch.utils.data.Dataset):
+    def __init__(self, ids, table):
+        self.ids, self.table, self.kept = ids, table, {}
+
+    def __len__(self):
+        return len(self.ids)
+
+    def __getitem__(self, i):
+        if i not in self.kept:
+-            self.kept[i] = self.table(self.ids[i])
++            self.kept[i] = self.table(self.ids[i]).detach()
+        return self.kept[i]
+
+
+table, net = torch.nn.Embedding(9, 3), torch.nn.Linear(3, 1)
+loader = torch.utils.data.DataLoader(Words(torch.randint(9, (6, 2)), table), batch_size=3)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(3):
+    for x in loader:
+        train: net(x).pow(2).mean()
 ! a decorator of the project keeps it
 def once(function):
     kept = {}
@@ -340,6 +363,8 @@ for _ in range(3):
         """For each method that made what crosses: all of it that it keeps, together."""
         for steps, name in uncached.not_kept(diagnosis, sources):
             yield self.propose(steps, WHY.format(path=name), title="Compute it anew in each call")
+        for steps, name in uncached.cut_where_kept(diagnosis, sources):
+            yield self.propose(steps, WHY_KEPT.format(path=name), title="Keep it without its graph", tier=Tier.CUT)
         declined: Declined | None = None
         for kept in attributes.made_once(diagnosis, sources):
             try:

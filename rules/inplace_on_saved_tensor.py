@@ -62,6 +62,22 @@ print(h.grad.sum().item())
 +net = nn.Sequential(nn.Linear(2, 3), nn.Sigmoid(), nn.LeakyReLU(0.2, False))
 net(torch.ones(1, 2)).sum().backward()
 print(net[0].bias.grad.shape)
+! what is filled on its way to another name, of which the old value is read later
+net, book = nn.Linear(3, 4), nn.Linear(4, 2)
+opt = torch.optim.SGD([*net.parameters(), *book.parameters()], lr=0.1)
+for _ in range(4):
+    soft = net(torch.randn(5, 3)).softmax(1)
+    index = soft.argmax(1, keepdim=True)
+-    hard = soft.zero_().scatter_(1, index, 1.0)
++    hard = torch.zeros_like(soft).scatter(1, index, 1.0)
+    train: (book(hard - soft.detach() + soft) - 1).square().mean()
+! a draw has no form out of place
+w = torch.ones(3, requires_grad=True)
+p = torch.sigmoid(w)
+-mixed = p.uniform_(0, 1).mul_(w)
++mixed = p.clone().uniform_(0, 1).mul(w)
+mixed.sum().backward()
+print(w.grad.sum().item())
 ! parts of a tensor
 w = torch.ones(3, requires_grad=True)
 p = torch.softmax(w, 0)

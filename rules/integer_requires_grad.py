@@ -87,6 +87,9 @@ weights = torch.nn.ParameterList([torch.arange(3)])
 ! the flag is set on a tensor that others may hold; a cast would make another one
 values = torch.arange(3)
 values.requires_grad = True
+! the same by a method whose result is dropped
+values = torch.arange(3)
+values.requires_grad_()
 ! the arguments are in a mapping that is made elsewhere
 options = {"requires_grad": True}
 w = torch.arange(3, **options)
@@ -98,6 +101,8 @@ w = torch.arange(3, **options)
             return
         for _, source, node in sources.located(diagnosis.failure.stack[:1]):
             match node:
+                case ast.Call(func=ast.Attribute(attr="requires_grad_")) if isinstance(source.parent(node), ast.Expr):
+                    raise Declined("the flag is set on a tensor that was made elsewhere")
                 case ast.Call(func=ast.Attribute(value=made, attr="requires_grad_")):
                     yield self.propose(append_call(source, made, ".float()"), WHY)
                 case ast.Call() if diagnosis.failure.function == _PARAMETER:

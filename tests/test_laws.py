@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from lawful import Program, judged, safe
 from laws import (
+    acted,
     assigned,
     cleared,
     collected,
@@ -44,6 +45,7 @@ PROGRAMS = [
         [
             one
             for law in (
+                acted,
                 assigned,
                 cleared,
                 copies,

@@ -65,6 +65,55 @@ def test_a_fix_changes_the_line_in_its_cell_and_no_other_byte(
     assert path.read_bytes() == new
 
 
+GAN = """\
+import torch
+from torch import nn
+torch.manual_seed(0)
+class G(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Sequential(
+            nn.Linear(4, 8), nn.LeakyReLU(0.2, inplace=True),
+            nn.Linear(8, 8), nn.LeakyReLU(0.2, inplace=True), nn.Linear(8, 6))
+    def forward(self, z):
+        return self.net(z)
+"""
+JUDGE = """\
+class D(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Sequential(nn.Linear(6, 8), nn.Tanh(), nn.LeakyReLU(0.2, inplace=True), nn.Linear(8, 1))
+    def forward(self, x):
+        return self.net(x)
+"""
+TRAINED = """\
+G, D = G(), D()
+of_g, of_d = (torch.optim.SGD(net.parameters(), 0.05) for net in (G, D))
+for _ in range(4):
+    fake = G(torch.randn(8, 4))
+    of_d.zero_grad()
+    D(fake.detach()).square().mean().backward()
+    of_d.step()
+    of_g.zero_grad()
+    (D(fake) - 1).square().mean().backward()
+    of_g.step()
+"""
+
+
+@pytest.mark.torch
+def test_the_first_offer_changes_no_cell_but_that_of_the_fault(
+    probe: Probe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    book(tmp_path, [GAN, JUDGE, TRAINED])
+    monkeypatch.chdir(tmp_path)
+    report = repair(probe, "train.ipynb", select=["AG101"])
+    shown = safe(report).shown.decode()
+    assert shown.count("\n+++ ") == 1
+    assert "nn.Tanh(), nn.LeakyReLU(0.2, inplace=False)" in shown
+    render.show(report, render.Snapshot(report), render.Look(), sys.stdout)
+    assert "(also at line 9 and line 4 of cell 2)" in capsys.readouterr().out
+
+
 @pytest.mark.torch
 @pytest.mark.slow
 def test_write_and_verify_work_on_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

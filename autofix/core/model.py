@@ -254,7 +254,7 @@ class Refused(enum.StrEnum):
     OPERATION = "operation"
 
 
-REWRITTEN = ("begun", "at_once", "registered", "emptied", "old_values", "input_kept", "copied")
+REWRITTEN = ("begun", "at_once", "registered", "emptied", "old_values", "input_kept", "copied", "sampled")
 """The changes of a reading that no run of the program as it stands can show, the first of which decides."""
 
 
@@ -279,7 +279,7 @@ class Reading:
     at this place is a constant. `at_once`: each of several writes in turn reads what was before them. `registered`:
     parameters that a module keeps only by what it computed from them have a name in it. `for_a_pass`: what a pass
     writes into what an optimizer owns goes to a copy, which that pass alone has. `emptied`: lists that a loss pairs are
-    emptied together.
+    emptied together. `sampled`: a sample that leaves torch is a constant from where it is drawn.
     """
 
     refused: Refused = Refused.UPDATE
@@ -305,6 +305,7 @@ class Reading:
     registered: bool = False
     for_a_pass: bool = False
     emptied: bool = False
+    sampled: bool = False
 
     @property
     def letter(self) -> Reading:

@@ -27,6 +27,7 @@ from autofix.experiments.unwritten import (
     leaf_kept,
     numbers_as_leaves,
     old_values,
+    sampled,
     with_registered,
 )
 
@@ -133,6 +134,7 @@ class Pool:
             "emptied": emptied,
             "input_kept": kept_inputs(*about, failed),
             "begun": begun,
+            "sampled": sampled(self.target, diagnosis),
         }
         written = numbers_as_leaves(self.target, diagnosis)
         self._runs.builder = replace(self._runs.builder, once=not diagnosis.trace.remade, written=written)
@@ -349,6 +351,11 @@ class Pool:
                 self._wait(_FIRST_RUN), lambda: self._wait(operation), lambda: self._wait(nudged), self._stirred,
                 sites=bool(self._runs.builder.sites),
             )  # fmt: skip
+            if len(self._runs.letters.readings) > 1 and self.written["sampled"]:
+                sample = self._wait(RunSpec.reference(Reading(sampled=True)))
+                runs = sample, self._wait(_FIRST_RUN), self._wait(operation)
+                if readings.teaches(*runs, lambda: self._wait(nudged)):
+                    self._runs.letters = Letters((Reading(),))
         return self._runs.letters
 
     def _stirred(self, refused: Refused) -> wire.Trace | None:

@@ -149,6 +149,16 @@ def _weighs(update: wire.Trace, operation: wire.Trace) -> bool:
     return bool(known) and not same_gradients(update, operation, FOLLOWED)
 
 
+def teaches(sample: wire.Trace, update: wire.Trace, operation: wire.Trace, nudged: Callable[[], wire.Trace]) -> bool:
+    """Whether a sample that is a constant lets learn whatever learns through the array, and does not without.
+
+    Then nobody need mean that gradients flow through the array. It has to enter a loss, as a reward does.
+    """
+    if comparable(sample) or _weighs(update, operation) or not any(deprived(update, sample)):
+        return False
+    return not any(deprived(sample, operation)) and _enters_a_loss(update, nudged)
+
+
 def _without_part(
     reading: Refused, run: wire.Trace, other: wire.Trace, stirred: Callable[[Refused], wire.Trace | None]
 ) -> Collection[str]:  # fmt: skip

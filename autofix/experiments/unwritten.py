@@ -17,6 +17,7 @@ from autofix.syntax.edits import (
     Emptied,
     Step,
     append_call,
+    as_data,
     begun,
     embed,
     emptied,
@@ -37,6 +38,7 @@ _LEAF = "(lambda it: it if hasattr(it, 'backward') else __import__('torch').zero
 _MOVED = (
     "(lambda new: new * (1 + 0.01 * (new.detach() / new.detach().abs().mean()).nan_to_num().sin()))({})"  # zeros stay
 )
+_MOVED_ARRAY = "(lambda it: it * 1.01 + 0.01)({})"
 _CUT = "(lambda it: it.detach() if hasattr(it, 'detach') else it)({})"
 _CUT_IN_PLACE = "(lambda it: it if it.is_leaf else it.detach_())({})"
 _COPY = "(lambda it: it.detach().clone().requires_grad_(it.requires_grad) if hasattr(it, 'detach') else it)({})"
@@ -190,6 +192,22 @@ def emptied_together(target: Target, trace: wire.Trace, failed: wire.Stack) -> t
         with contextlib.suppress(Declined, EditConflict):
             return found, {one.path: apply(one, rendered(steps)) for one, steps in found.steps.items()}
     return None, {}
+
+
+def sampled(target: Target, diagnosis: Diagnosis, *, moved: bool = False) -> dict[Path, bytes]:
+    """The files in which what torch refuses to hand over is a constant from where it is drawn; {} if it is no draw.
+
+    `moved`: what is handed over is a little otherwise.
+    """
+    sources = Sources.of(target)
+    for made in diagnosis.lost("nonleaf") if diagnosis.cause is Cause.CONVERSION else ():
+        with contextlib.suppress(Declined, EditConflict):
+            steps = as_data(sources, made)
+            for _, source, node in sources.located(diagnosis.failure.stack[:1]) if moved else ():
+                steps += embed(source, node, _MOVED_ARRAY)
+            files = {one.source: [other for other in steps if other.source is one.source] for one in steps}
+            return {source.path: apply(source, rendered(found)) for source, found in files.items()}
+    return {}
 
 
 def numbers_as_leaves(target: Target, diagnosis: Diagnosis) -> dict[Path, bytes]:

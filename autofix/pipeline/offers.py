@@ -9,8 +9,9 @@ from pathlib import Path
 from autofix.core.diff import unified_diff
 from autofix.core.model import Answer, Applicability, Candidate, Fix, Question, Target, Verdict
 from autofix.syntax.apply import edits_between
-from autofix.verdict.decide import confirm
+from autofix.verdict.decide import confirm, decide
 from autofix.verdict.evidence import Evidence
+from autofix.verdict.needed import smaller
 from autofix.verdict.order import ordered
 from autofix.verdict.questions import answered, unanswered
 from autofix.verdict.runs import Case, Runs
@@ -46,6 +47,26 @@ def confirmed(case: Case, fixes: Sequence[Fix]) -> tuple[Fix, ...]:
         if found[place].verdict.applicability is Applicability.SAFE:
             break
     return ordered(found)
+
+
+def without_idle_parts(case: Case, fixes: Sequence[Fix]) -> tuple[Fix, ...]:
+    """The fixes, the first of them without what one rule changes beside the fault, if the verdict then stays the same.
+
+    Not where runs are dear, nor of a chain: each of its steps uncovered the next failure.
+    """
+    if not fixes or len(fixes[0].candidate.rules) != 1 or not case.pool.quick:
+        return tuple(fixes)
+    first, *others = fixes
+    evidence = Evidence(case, first.candidate.files)
+    if not evidence.assessment.effect.keeps_gradients:
+        return tuple(fixes)
+    if (files := smaller(evidence, first.candidate.edits)) == first.candidate.files:
+        return tuple(fixes)
+    less, candidate = Evidence(case, files), replace(first.candidate, files=files)
+    verdict = confirm(less, decide(less, candidate.applicability))
+    if (verdict.applicability, verdict.effect) != (first.verdict.applicability, first.verdict.effect):
+        return tuple(fixes)
+    return as_fix(case.pool.target, candidate, verdict), *others
 
 
 def with_answers(case: Case) -> Case:

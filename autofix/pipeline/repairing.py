@@ -13,7 +13,7 @@ from autofix.experiments.reproduce import audited, missing_words, reproduce
 from autofix.experiments.telling import RUNNING, TRACING, Telling, long_way
 from autofix.pipeline import first
 from autofix.pipeline.auditing import looked_through
-from autofix.pipeline.offers import confirmed, question_of, with_answers
+from autofix.pipeline.offers import confirmed, question_of, with_answers, without_idle_parts
 from autofix.pipeline.rounds import Rounds
 from autofix.search.propose import hints
 from autofix.search.rule import Rule
@@ -47,7 +47,7 @@ def repaired(
         rounds = Rounds(probe, target, rules, tell, found)
         rounds.search(case)
         tell("comparing the edits that run")
-        fixes = apart(confirmed(case, telling(ordered(rounds.fixes))))
+        fixes = apart(without_idle_parts(case, confirmed(case, telling(ordered(rounds.fixes)))))
         question = question_of(case, fixes)
         if question is not None and not question.chosen:
             fixes, question = with_answers_first(fixes, question)

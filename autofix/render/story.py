@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -28,8 +28,7 @@ def story(report: Report, snapshot: Snapshot, *, width: int, links: bool, asides
     before = snapshot.file(snapshot.place(stack[0])) if stack else ""
     gutter = max((len(str(snapshot.line(several[0][1]))) for _, several in shown), default=0)
     for number, (said, ((culprit, place), *others)) in enumerate(shown, start=1):
-        lines = ", ".join(str(snapshot.line(other)) for _, other in others)
-        also = f" (also at line{'s' * (len(others) > 1)} {lines})" if others else ""
+        also = f" (also at {_lines(snapshot, place, [other for _, other in others])})" if others else ""
         one = _Part(culprit, place, f"{number}. {said}{also}")
         file = snapshot.file(place)
         if links:
@@ -69,6 +68,16 @@ class _Part:
             indent = max(min(len(mark) - len(mark.lstrip()), room - len(said)), 0)
             for part in textwrap.wrap(said, room - indent):
                 yield verbatim().append(bar, "dim").append(f"{' ' * indent}{part}", self.color)
+
+
+def _lines(snapshot: Snapshot, beside: Place, others: Sequence[Place]) -> str:
+    """The lines of other places in one file, with the cell of a notebook where it is not that of `beside`."""
+    told = []
+    for cell, places in groupby(others, snapshot.file):
+        lines = [str(snapshot.line(one)) for one in places]
+        where = "" if cell == snapshot.file(beside) else f" of {cell.rpartition(':')[2]}"
+        told.append(f"line{'s' * (len(lines) > 1)} {', '.join(lines)}{where}")
+    return " and ".join(told)
 
 
 def located(snapshot: Snapshot, place: Place | None, code: str, message: str, style: str) -> Text:

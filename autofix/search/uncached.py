@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import ast
+import contextlib
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from autofix.core.edit import Declined
 from autofix.core.model import Diagnosis
 from autofix.syntax import blocks, calls, names
 from autofix.syntax.calls import Function
-from autofix.syntax.edits import Step, body_alone, delete, is_empty, replace, undecorate
+from autofix.syntax.edits import Step, append_call, body_alone, delete, is_empty, replace, undecorate
 from autofix.syntax.source import Source
 from autofix.syntax.sources import Sources
 
@@ -46,6 +49,17 @@ class _Lookup:
                 holder = source.parent(store)
                 empty = isinstance(holder, ast.If) and holder.body == [store] and not holder.orelse
                 steps += delete(source, holder if empty and isinstance(holder, ast.If) else store)
+        return steps
+
+    def without_graph(self) -> list[Step]:
+        """It kept without its graph, as what it gives where it was not kept yet."""
+        if isinstance(self.at, ast.IfExp):
+            return append_call(self.source, _arm(self.at), ".detach()")
+        steps: list[Step] = []
+        for _, path, value in _stores(self.function, self.making):
+            made = names.bound_once(self.function, value.id) if isinstance(value, ast.Name) and self.function else value
+            if path in self.paths and isinstance(made, calls.VALUES) and not isinstance(made, ast.Name):
+                steps += append_call(self.source, made, ".detach()")
         return steps
 
     def _looks(self, statement: ast.stmt, made: Sequence[ast.stmt]) -> bool:
@@ -88,6 +102,18 @@ def not_kept(diagnosis: Diagnosis, sources: Sources) -> Iterator[tuple[list[Step
                     yield from without or [(found.without(sources), ", ".join(sorted(found.paths)))]
                 break
             inner = function
+
+
+def cut_where_kept(diagnosis: Diagnosis, sources: Sources) -> Iterator[tuple[list[Step], str]]:
+    """What functions keep for later calls, without its graph: the edits, and what each is kept in."""
+    made = (*(one.made for one in diagnosis.trace.crossings), *(one.made for one in diagnosis.trace.saved))
+    for stack in dict.fromkeys(made):
+        places = ((source, source.function(node), node) for _, source, node in sources.located(stack))
+        found = (one for source, function, node in places for one in _lookups(sources, source, function, node))
+        for one in itertools.islice(found, 1):
+            with contextlib.suppress(Declined):
+                if steps := one.without_graph():
+                    yield steps, ", ".join(sorted(one.paths))
 
 
 def _undecorated(source: Source, function: Function, own: Function | None = None) -> Iterator[tuple[list[Step], str]]:

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import ast
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from autofix.core.edit import Declined, Edit, EditConflict
 from autofix.core.model import Effect, Treatment
 from autofix.experiments.compare import comparable, differences, same_shape
 from autofix.experiments.sketches import FROZEN, LIVE
 from autofix.probe import wire
+from autofix.syntax.apply import BrokenRewrite, apply
+from autofix.syntax.source import Source
+from autofix.syntax.sources import parsed
 from autofix.verdict.effect import compared_with
 from autofix.verdict.evidence import Evidence
 from autofix.verdict.parts.parts import Part
+
+_GROUPS = 8
+"""Changed statements of an edit beyond which it is not asked what each is for."""
 
 
 def unneeded(evidence: Evidence, without: Sequence[tuple[Part, wire.Trace]]) -> Iterator[Part]:
@@ -27,6 +35,39 @@ def unneeded(evidence: Evidence, without: Sequence[tuple[Part, wire.Trace]]) -> 
     for part in (one for one in idle if one.change not in needed):
         if not any(so(evidence, part, idle) for so in needed_so):
             yield part
+
+
+def smaller(evidence: Evidence, edits: Sequence[Edit]) -> dict[Path, bytes]:
+    """The edit without what it changes in statements that show nothing, one after the other; `edits`: all of them.
+
+    Unlike `unneeded`, what is changed as in a needed statement has to be for something, too.
+    """
+    target = evidence.case.pool.target
+    sources = {path: parsed(path, target.read(path)) for path in evidence.files}
+    groups: dict[tuple[Path, int], list[Edit]] = {}
+    for one in edits:
+        groups.setdefault((one.path, _statement(sources[one.path], one)), []).append(one)
+    left, files = list(edits), dict(evidence.files)
+    for group in groups.values() if 1 < len(groups) <= _GROUPS else ():
+        rest = [one for one in left if one not in group]
+        try:
+            less = {path: apply(sources[path], [one for one in rest if one.path == path]) for path in files}
+        except (Declined, EditConflict, BrokenRewrite):
+            continue
+        less = {path: data for path, data in less.items() if data != sources[path].data}
+        run = evidence.left_of(less) if less else None
+        if run is not None and evidence.case.passed(run) and not differences(evidence.edited, run, LIVE, printed=True):
+            left, files = rest, less
+    return files
+
+
+def _statement(source: Source, edit: Edit) -> int:
+    """Where the innermost statement begins in which an edit changes lines; the edit itself where it only adds some."""
+    old = source.data[edit.start : edit.end]
+    first, last = edit.start + len(old) - len(old.lstrip()), edit.start + len(old.rstrip())
+    extents = (source.extent(one) for one in source.walk() if isinstance(one, ast.stmt))
+    spans = ((source.data_offset(start), source.data_offset(end)) for start, end in extents)
+    return max((start for start, end in spans if start <= first and last <= end), default=first) if old else first
 
 
 def _is_idle(evidence: Evidence, part: Part, other: wire.Trace) -> bool:

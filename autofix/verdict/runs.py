@@ -14,7 +14,7 @@ from autofix.experiments.compare import comparable, starved
 from autofix.experiments.pool import Pool
 from autofix.experiments.readings import deprived
 from autofix.experiments.spec import Intervention, RunSpec
-from autofix.experiments.unwritten import moved_values
+from autofix.experiments.unwritten import moved_values, sampled
 from autofix.probe import wire
 from autofix.verdict.parts.parts import Part, parts
 
@@ -211,6 +211,13 @@ class Runs:
         """The same in which the value written is a little larger; None where that cannot be said."""
         pool = self.case.pool
         files = moved_values(pool.target, pool.written["old_values"], self.trace)
+        return pool.get(replace(RunSpec.edited(files), reading=self.code)) if files else None
+
+    @once
+    def sample_moved(self) -> wire.Trace | None:
+        """The reference in which a sample is a constant, and handed over a little otherwise; None if there is none."""
+        pool = self.case.pool
+        files = sampled(pool.target, self.case.diagnosis, moved=True) if pool.written["sampled"] else {}
         return pool.get(replace(RunSpec.edited(files), reading=self.code)) if files else None
 
     nudged = _reference(intervention=Intervention.NUDGED)

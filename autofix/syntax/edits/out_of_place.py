@@ -8,7 +8,7 @@ from autofix.core.edit import Declined
 from autofix.syntax.apply import apply
 from autofix.syntax.calls import name_of, path_of
 from autofix.syntax.edits.calls import remove_keyword, set_keyword
-from autofix.syntax.edits.expressions import aug_to_assign, bind, rename, replace
+from autofix.syntax.edits.expressions import append_call, aug_to_assign, bind, rename, replace
 from autofix.syntax.edits.imports import ensure_import
 from autofix.syntax.edits.statements import insert_before, replace_statement
 from autofix.syntax.edits.steps import Step, rendered
@@ -16,6 +16,11 @@ from autofix.syntax.names import binds
 from autofix.syntax.source import Source
 from autofix.syntax.vocabulary import VIEWS
 from autofix.syntax.writes import chain, flag_of, in_place, is_module, root, with_gradient, written
+
+_ONLY_IN_PLACE = frozenset({
+    "zero_", "fill_", "copy_", "normal_", "uniform_", "random_", "exponential_", "cauchy_", "geometric_", "log_normal_",
+})  # fmt: skip
+"""Methods that only write: torch has no form of them that gives a new tensor."""
 
 
 def out_of_place(source: Source, node: ast.AST) -> list[Step]:
@@ -110,8 +115,21 @@ def _method(source: Source, chain: list[ast.Call], *, alone: bool) -> list[Step]
         raise Declined("it writes to a view of the tensor")
     if alone and len(chain) == 1 and (new := _overwritten(source, first, name)) is not None:
         return new
-    writes = [call for call in chain if in_place(call)]
-    return [*_bound(source, chain[0], name, alone=alone), *(e for call in writes for e in _renamed(source, call))]
+    first_write, *others = reversed([call for call in chain if in_place(call)])
+    anew = _filled(source, first_write) if name_of(first_write) in _ONLY_IN_PLACE else _renamed(source, first_write)
+    # What is filled behind another write fills the new tensor that this one makes.
+    renamed = [e for call in others if name_of(call) not in _ONLY_IN_PLACE for e in _renamed(source, call)]
+    return [*_bound(source, chain[0], name, alone=alone), *anew, *renamed]
+
+
+def _filled(source: Source, call: ast.Call) -> list[Step]:
+    """A write that has no form out of place, to a tensor of its own: `torch.zeros_like(x)` for `x.zero_()`."""
+    if name_of(call) in ("zero_", "fill_"):
+        torch, imports = ensure_import(source, "torch")
+        return [*imports, *replace(source, call, f"{torch}.{_like(source, call)}")]
+    if isinstance(call.func, ast.Attribute):
+        return append_call(source, call.func.value, ".clone()")
+    raise Declined("the tensor that it writes to has no name")
 
 
 def _overwritten(source: Source, call: ast.Call, name: str) -> list[Step] | None:
@@ -123,10 +141,16 @@ def _overwritten(source: Source, call: ast.Call, name: str) -> list[Step] | None
         return replace_statement(source, source.statement(call), [f"{name} = {source.segment(value)}{copy}"])
     if method in ("zero_", "fill_"):
         torch, imports = ensure_import(source, "torch")
-        filled = f", {source.segment(call.args[0])}" if method == "fill_" and call.args else ""
-        made = f"{torch}.{'full' if filled else 'zeros'}_like({name}{filled})"
-        return [*imports, *replace_statement(source, source.statement(call), [f"{name} = {made}"])]
+        made = f"{name} = {torch}.{_like(source, call)}"
+        return [*imports, *replace_statement(source, source.statement(call), [made])]
     return None
+
+
+def _like(source: Source, call: ast.Call) -> str:
+    """What `zero_()` and `fill_(v)` leave, as a call of a function of torch's."""
+    held = source.segment(call.func.value) if isinstance(call.func, ast.Attribute) else ""
+    filled = f", {source.segment(call.args[0])}" if name_of(call) == "fill_" and call.args else ""
+    return f"{'full' if filled else 'zeros'}_like({held}{filled})"
 
 
 def _target(source: Source, node: ast.expr) -> str:

@@ -86,7 +86,7 @@ EDIT = ("net(x + 1).numpy()", "net(x + 1).detach().numpy()")
 class LossTermIsConstant(Property):
     name, former = "loss-term-is-constant", "constant"
     anyway = True
-    runs = ("letter", "nudged")
+    runs = ("letter", "nudged", "followed", "sample_moved")
     sentence = "the value that leaves the graph here comes back as a term of a loss, and no gradient depends on it"
     late = "a term of this loss is computed from earlier iterations alone, and with the edit no gradient depends on it"
     unseen = "the value that leaves the graph here may enter a loss: a run in which it is a little larger ends early"
@@ -108,6 +108,8 @@ class LossTermIsConstant(Property):
         if not evidence.converts:
             return None
         letter, nudged = evidence.letter, evidence.nudged
+        if evidence.reading.sampled and evidence.sample_moved is not None:
+            letter, nudged = evidence.followed, evidence.sample_moved
         if losses(nudged) == losses(letter):
             return None
         if comparable(nudged):
