@@ -28,10 +28,10 @@ from autofix.core.model import Effect, Finding
 from autofix.experiments.compare import comparable
 from autofix.experiments.sketches import norm
 from autofix.probe import wire
-from autofix.syntax.indices import without_indices
 from autofix.syntax.source import Source
 from autofix.syntax.sources import Sources
 from autofix.verdict.evidence import Evidence
+from autofix.verdict.parts.indices import without_indices
 from autofix.verdict.property import Example, Property
 
 BOUNDED = """\

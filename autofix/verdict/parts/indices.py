@@ -1,4 +1,4 @@
-"""Indices, masks and counts in the user's code: what has no gradient, whatever it is computed from."""
+"""Indices, masks and counts in the text of an edit: what has no gradient, whatever it is computed from."""
 
 from __future__ import annotations
 
