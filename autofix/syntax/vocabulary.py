@@ -19,6 +19,15 @@ WITHOUT_GRADIENT = ("no_grad", "inference_mode")
 """Contexts and decorators under which no graph is recorded."""
 GRADIENT_MODES = (*WITHOUT_GRADIENT, "set_grad_enabled")
 """These, and the one that may also switch gradients on."""
+WITHOUT_DERIVATIVE = frozenset({
+    "argmax", "argmin", "argsort", "multinomial", "one_hot", "eq", "ne", "gt", "ge", "lt", "le", "greater", "less",
+    "isnan", "isinf", "isfinite", "long", "int", "bool", "short", "byte", "nonzero", "randint", "randperm", "bincount",
+    "logical_and", "logical_or", "logical_not", "count_nonzero", "searchsorted", "bucketize", "signbit", "any", "all",
+    "equal", "allclose", "isin", "histc",
+})  # fmt: skip
+"""Functions and methods that give indices, masks, counts and whole numbers, which have no gradient."""
+CHOOSES = frozenset({"max", "min", "sort", "topk", "kthvalue", "mode", "median", "nanmedian", "cummax", "cummin"})
+"""Methods that give values, and behind them their indices."""
 DETACHED = ("detach", "item", "tolist")
 """Methods whose result has no graph."""
 CUTS = frozenset({"detach", "detach_", "data", "item", "no_grad", "numpy", "repackage_hidden"})

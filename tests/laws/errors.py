@@ -61,7 +61,65 @@ def weighed(  # noqa: PLR0913  each says what one part of the program is
     )
 
 
+EPOCHS = """\
+policy, critic, other = Net(4, 3), Net(4, 1), Net(4, 1)
+optimizer = torch.optim.SGD([p for net in (policy, critic, other) for p in net.parameters()], lr=0.1)
+for _ in range(4):
+    seen, earned, act = torch.randn(6, 4), torch.randn(6), torch.randint(3, (6, 1))
+    with torch.no_grad():
+        old = policy(seen).log_softmax(1).gather(1, act).squeeze(1)
+    value = critic(seen).squeeze(1)
+    error = ERROR
+    for _ in range(3):
+        ratio = (policy(seen).log_softmax(1).gather(1, act).squeeze(1) - old).exp()
+        actor = -torch.min(ratio * error, ratio.clamp(0.8, 1.2) * error).mean()
+        loss = actor + 0.5 * (FITTED - earned).square().mean() + other(seen).square().mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+"""
+
+
+def shared_by_epochs(
+    name: str, *, error: str = "earned - value", fitted: str = "critic(seen).squeeze(1)", right: tuple[str, ...] = ()
+) -> Program:
+    """A program whose epochs share what weighs their log-probabilities, in one loss with the critic's."""
+    text = EPOCHS.replace("ERROR", error).replace("FITTED", fitted)
+    made = f"    value = critic(seen).squeeze(1)\n    error = {error}\n"
+    return Program(
+        name,
+        text,
+        {
+            "constant": ((f"error = {error}", f"error = ({error}).detach()"),),
+            "without gradient": (("    value = critic", "    with torch.no_grad():\n        value = critic"),),
+            "computed anew": ((made, ""), ("        ratio =", f"{made.replace('    ', ' ' * 8)}        ratio =")),
+            "the term is cut": (("    loss = actor", "    loss = actor.detach()"),),
+        },
+        frozenset(right),
+    )
+
+
 PROGRAMS = (
+    shared_by_epochs("epochs share an advantage", right=("constant", "without gradient")),
+    shared_by_epochs(
+        "epochs share an advantage that is rolled",
+        error="torch.stack([earned - value, earned + 0.9 * value.roll(1) - value]).sum(0)",
+        right=(),
+    ),
+    shared_by_epochs(
+        "epochs share a standardised advantage of several steps",
+        error="(torch.cat([(earned - value)[:2], earned[2:] + 0.9 * value[:4] - value[2:]]) - 0.1) / value.std()",
+        right=("constant", "without gradient"),
+    ),
+    shared_by_epochs("epochs share a gate", error="torch.sigmoid(value)"),
+    shared_by_epochs("epochs share what the critic gives", error="value"),
+    shared_by_epochs("epochs share an advantage that is bent", error="(earned - value).square()"),
+    shared_by_epochs(
+        "no loss fits the critic, which learns by the weight alone",
+        fitted="other(seen).squeeze(1)",
+        right=("computed anew",),
+    ),
+    shared_by_epochs("the loss fits another value of the critic", fitted="critic(seen).exp().squeeze(1)"),
     weighed("an advantage that is squared"),
     weighed("a value that is held against what was earned", critic="F.mse_loss(value, earned)"),
     weighed("by a smooth size", critic="F.smooth_l1_loss(value, earned)"),

@@ -19,7 +19,7 @@ from autofix.check.abstract.values import (
     Value,
     contents,
 )
-from autofix.syntax.vocabulary import PARTS
+from autofix.syntax.vocabulary import PARTS, WITHOUT_DERIVATIVE
 
 VIEWS = frozenset({
     "view", "view_as", "transpose", "t", "permute", "squeeze", "unsqueeze", "expand", "expand_as", "narrow", "select",
@@ -64,12 +64,6 @@ LOSSES = frozenset({
 _LOSSES_OF_BOTH = frozenset({
     "mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy", "binary_cross_entropy_with_logits",
 })  # fmt: skip
-_WITHOUT_GRADIENT = frozenset({
-    "argmax", "argmin", "argsort", "multinomial", "one_hot", "eq", "ne", "gt", "ge", "lt", "le", "greater", "less",
-    "isnan", "isinf", "isfinite", "long", "int", "bool", "short", "byte", "nonzero", "randint", "randperm", "bincount",
-    "logical_and", "logical_or", "logical_not", "count_nonzero", "searchsorted", "bucketize", "signbit", "any", "all",
-    "equal", "allclose", "isin", "histc",
-})  # fmt: skip
 _NEW = frozenset({
     "arange", "empty", "eye", "full", "linspace", "logspace", "normal", "ones", "rand", "randint", "randn", "zeros",
     "zeros_like", "ones_like", "rand_like", "randn_like", "empty_like", "full_like", "randint_like", "randperm",
@@ -91,7 +85,7 @@ _REDUCTIONS = frozenset(
 )
 _SCALARS = frozenset({"dot", "trace", "dist"})
 TENSOR_METHODS = (
-    _SAVES_NOTHING | _SAVES_RESULT | _SAVES_OPERAND | _SAVES_BOTH | _WITHOUT_GRADIENT | _PAIRS | _PARTS | _REDUCTIONS
+    _SAVES_NOTHING | _SAVES_RESULT | _SAVES_OPERAND | _SAVES_BOTH | WITHOUT_DERIVATIVE | _PAIRS | _PARTS | _REDUCTIONS
     | NUMBERS | frozenset({
         "gather", "scatter", "scatter_add", "index_select", "index_add", "index_copy", "masked_fill", "masked_select",
         "masked_scatter", "where", "maximum", "minimum", "fmod", "remainder", "sign", "round", "floor", "ceil",
@@ -129,7 +123,7 @@ def apply(tape: Tape, name: str, given: Sequence[Value], words: Mapping[str, Val
     first = inputs[0] if inputs else Tensor()
     if name in {"detach", "stop_gradient"}:
         return detached(tape, first, place, name)
-    if name in _WITHOUT_GRADIENT:
+    if name in WITHOUT_DERIVATIVE:
         return Tensor(cut=_cut(tape, inputs, place, name), integer=True)
     if name in _PARTS:
         return _parts(tape, name, first, place)

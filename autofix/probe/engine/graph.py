@@ -233,10 +233,15 @@ def owners(nodes: frozenset[Node], owned: Sequence[set[int]], known: dict[Node, 
 
 def parted(roots: Iterable[Any], age: int) -> tuple[list[Node], list[Node]]:
     """What is reached from `roots` through nodes of this age or later: these, and the older ones that they end at."""
+    return parted_nodes(starts(roots), age)
+
+
+def parted_nodes(nodes: Iterable[Node], age: int) -> tuple[list[Node], list[Node]]:
+    """The same from nodes."""
     new, old = list[Node](), list[Node]()
 
     recent = since(age)
-    for node in walk(roots, recent):
+    for node in walk_nodes(nodes, recent):
         (new if recent(node) else old).append(node)
     return new, old
 

@@ -38,6 +38,10 @@ _CHOSEN = frozenset({
     *(f"{name}Backward{kind}" for name in ("Max", "Min") for kind in "01"),
 })  # fmt: skip
 """What picks some of the values that a network gives: of actions, the one that was taken, or the best."""
+_PICKED = frozenset(
+    f"{name}Backward0" for name in ("Gather", "Index", "Select", "Slice", "IndexSelect", "Unbind", "Split")
+)
+"""What picks values by where they stand, as those of one time step."""
 _DERIVATIVE = "BackwardBackward"
 """What the kinds of nodes have in their names that only a derivative is made of: the terms of an equation are sides."""
 _TWO = 2
@@ -89,6 +93,15 @@ class Graph(NamedTuple):
             fresh = [one for one in self.leads.get(age, ()) if enter(age) and one not in seen]
             seen.update(fresh)
             queue += fresh
+
+    def forms(self) -> dict[int, int]:
+        """A number for each node, the same where the same operations are applied to the same leaves, whatever data."""
+        found: dict[int, int] = {}
+        for age in sorted(self.names):  # children are older
+            below = tuple(sorted(found[one] for one in self.leads[age]))
+            leaves = frozenset([*(leaf for leaf, _ in self.leaves.get(age, ())), *self.others.get(age, {})])
+            found[age] = hash((self.names[age], below, leaves))
+        return found
 
     def kinds(self, start: int) -> Counter[str]:
         """How many nodes of each kind a node leads to."""
@@ -216,32 +229,50 @@ def measures(made: graph.Node) -> bool:
     return any(node.name() in _SIZES | _LOGS or _LOSS.search(node.name()) for node in inside)
 
 
-def residuals(found: Graph, weights: Iterable[Aim], other: Graph) -> Iterator[Aim]:
-    """Those of what weighs log-probabilities in a loss that another loss is to make small: advantages, errors.
+def residuals(found: Graph, weights: Iterable[Aim], others: Iterable[Graph]) -> Iterator[Aim]:
+    """Those of what weighs log-probabilities in a loss that some loss is to make small: advantages, errors.
 
-    A term is linear in the weight, and the weight is made of a difference alone, scaled or standardised. The other loss
-    sums up sizes of the same difference, or of the same value held against a constant.
+    A term is linear in the weight, and the weight is a difference, scaled or standardised, or a sum of such alone. The
+    other loss, or another term of this one, sums up sizes of the same difference, or of the same value held against a
+    constant: the same operations give it of the same parameters, whatever data and passes they are of.
     """
-    ends = {stripped(other, one)[1] for one in _sized(other)}
-    terms = set(found.below(found.roots, lambda age: found.names[age] in ADDS or _is_scaled(found, age)))
+    weights = list(weights)
+    ends = {forms[end] for other in others for forms in [other.forms()] for end in _fitted(other)}
+    made = {aim.age: aim.made for aim in weights}
+    forms = found.forms()
 
-    def differs(age: int) -> bool:
-        moved, end = stripped(found, age)
-        return end in ends and (moved or (found.names[end] in _MOVES and len(found.leads[end]) == _TWO))
+    def sums(age: int) -> bool:
+        of_one = found.names[age] in _CHOICES and len({made.get(one) for one in found.leads[age]} - {None}) == 1
+        return found.names[age] in ADDS or _is_scaled(found, age) or (of_one and made.keys() >= {*found.leads[age]})
 
+    terms = set(found.below(found.roots, sums))
     for aim in weights:
-        inside = set(found.below([aim.made], lambda age: not differs(age)))
-        above = {age for age in inside if not differs(age)}
-        if aim.age in terms and above < inside and all(_standardises(found, age) for age in above):
+        inside = set(found.below([aim.made], lambda age: forms[age] not in ends))
+        above = {age for age in inside if forms[age] not in ends}
+        differs = any(found.names[age] in _MOVES for age in above) or any(_is_difference(found, one) for one in inside)
+        if aim.age in terms and above < inside and differs and all(_standardises(found, age) for age in above):
             yield aim
 
 
+def _fitted(found: Graph) -> Iterator[int]:
+    """What a loss makes small, or holds against constants, of which it may choose some."""
+    for one in _sized(found):
+        _, end = stripped(found, one)
+        while found.names[end] in _PICKED and len(found.leads[end]) == 1:
+            _, end = stripped(found, found.leads[end][0])
+        yield end
+
+
+def _is_difference(found: Graph, age: int) -> bool:
+    return found.names[age] in _MOVES and len(found.leads[age]) == _TWO
+
+
 def _standardises(found: Graph, age: int) -> bool:
-    """Whether a step leads from an error to one that is scaled, moved, or standardised by its own mean and spread."""
+    """Whether a step leads from errors to what is scaled, moved, summed up, or standardised by its mean and spread."""
     name, below = found.names[age], found.leads[age]
     if age in found.leaves or (name in _SCALES and len(below) == _TWO):
         return age not in found.leaves and name == "DivBackward0" and bool(found.kinds(below[1]).keys() & _SPREADS)
-    return name in _MOVES | _SCALES | _VIEWS | _SPREADS | {"MeanBackward0", "MeanBackward1"}
+    return name in _MOVES | _SCALES | _VIEWS | _SPREADS | ADDS | _PICKED
 
 
 def _sized(found: Graph) -> Iterator[int]:

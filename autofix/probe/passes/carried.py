@@ -24,6 +24,7 @@ from .bare_terms import BareTerms
 from .evaluated import Evaluated
 from .late_terms import LateTerms
 from .own_output import OwnOutput
+from .records import Records
 from .replayed import Replayed
 from .targets import Targets
 
@@ -47,6 +48,7 @@ class Carried(Listener):
     drawn from it, or that it evaluates, and `collected` that it is data itself: it is applied anew, and all these
     passes use such draws, or it was made by modules that evaluate, which train in these passes. `once` says that all
     which passes take of earlier ones was made so: two passes that share something look like two that hand it on.
+    `kept_up` says that it is a record that rounds keep up (`records`), to which no data went as far as one watches.
     """
 
     def __init__(
@@ -97,7 +99,7 @@ class Carried(Listener):
         """The leaves of what is reused, and in `_beside` the storages of those that the passes that do apply else."""
         self._beside: set[int | None] = set()
         self._targets, self._averages, self._late = Targets(frames, names), Averages(), LateTerms(frames)
-        self._bare = BareTerms()
+        self._bare, self._records = BareTerms(), Records()
         self.evaluated = Evaluated(frames)
         self._own = OwnOutput(frames, sources) if sources is not None else None
         self._replayed = Replayed(frames, sources) if sources is not None else None
@@ -111,7 +113,7 @@ class Carried(Listener):
             "again": self._made_again(), "drawn": self._drawn,
             "inside": tuple(self._names.name(one, "") for one in inside),
             "begun": self._passes_since_begun(), "left_over": self._is_left_over(),
-            "bare": self._bare.told(),
+            "bare": self._bare.told(), "kept_up": self._records.all and not any(map(any, self._made_of)),
             "shared": tuple(sorted(self.shared)),
             "facts": (
                 *self._targets.told(), *self._late.told(), *(self._own.told() if self._own is not None else ()),
@@ -135,6 +137,7 @@ class Carried(Listener):
             reached = {node._sequence_nr() for node in (*old, *fresh)}
             self._trained |= graph.ages(graph.starts(call.roots))
             self._calls.append((call.stack, self.steps, graph.now(), reached))
+            self._records.made(fresh)
         self._averages.watch(call, mark, set(leaves), old)
         self._late.watch(call, recent)
         if self._own is not None:
@@ -177,6 +180,7 @@ class Carried(Listener):
         if stack not in self.reused:
             self._inside |= {id(leaf): leaf for leaf in graph.leaves(graph.walk_nodes(old))}
         self._beside.update(leaves)
+        self._records.shared(graph.operations(old), self._stepped)
         self.reused[stack] = None
 
     def _meet(self, leaves: Iterable[torch.Tensor]) -> list[int | None]:

@@ -75,7 +75,9 @@ class AimedAt(Listener):
                         self._found.setdefault((raw, aim.argument), []).append(self._is_of_copy(one.whole, aim))
             for one, other in ((this, done), (done, this)) if shared else ():
                 aims = list(weights(one.whole))
-                self._residuals[one.raw] += bool(aims) and aims == list(residuals(one.whole, aims, other.whole))
+                self._residuals[one.raw] += bool(aims) and aims == list(
+                    residuals(one.whole, aims, (one.whole, other.whole))
+                )
         if not call.keep:
             self._done = [*self._done[1 - _KEPT :], this]
 

@@ -3,18 +3,19 @@
 ## What it says
 
 A loss is to make a difference small (a return less the value that was expected), and another loss weighs
-log-probabilities by the same difference: by an advantage, by the error of a prediction. The second loss is linear in
-it, so it has no minimum there, and could only push the difference away from where the first one draws it to. The code
-as written breaks the law where it does, by a graph that the first loss uses, too. The reading that keeps the law has a
-constant as the weight.
+log-probabilities by the same difference: by an advantage, by the error of a prediction. So may two terms of one loss.
+The second is linear in the difference, so it has no minimum there, and could only push the difference away from where
+the first one draws it to. The code as written breaks the law where it does, by a graph that the loss of the failure
+uses, too. The reading that keeps the law has a constant as the weight.
 
-It is seen in the graphs of both losses, in several passes: a term is linear in the weight, the weight is a difference,
-and the other loss sums up sizes of that difference, or of its value held against something else without a graph.
+It is seen in the graphs of the losses, in several passes: a term is linear in the weight, the weight is a difference or
+a sum of such, and a loss sums up sizes of that difference, or of its value held against something else without a graph.
+The value may be computed anew for that, of other data and by newer parameters: the same operations give it.
 
 ## Where it is silent
 
 Where what weighs is no such difference: a gate, the probabilities of a teacher or of another view. Where the weight is
-bent on its way to the loss. Where both are one loss, of which the one backward fails by something else.
+bent on its way to the loss.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from autofix.verdict.runs import Runs
 
 class AnErrorOnlyWeighs(Law):
     name = "an-error-only-weighs"
-    clause = "this error is a constant weight there, and the other loss alone trains it"
+    clause = "this error is a constant weight there, and only what is to make it small trains it"
 
     def readings(self, runs: Runs) -> Iterator[Reading]:
         """The code with constants as weights."""
@@ -46,7 +47,7 @@ class AnErrorOnlyWeighs(Law):
         return Ruling(
             Word.BROKEN,
             f"the loss at {at(loss)} weighs its terms by an error, as by an advantage, and also trains this error. "
-            "Another loss is there to make the error small",
+            "Another loss, or another term of it, is there to make the error small",
         )
 
 

@@ -7,8 +7,9 @@ loss, or what the code writes in place goes to `.data`. The gradients compared a
 gradient came through these operations yet, or they changed none: a weight that is 0 until a warm-up ends, a mask
 without a hit, a clamp or a norm that does not bind. A zero that stands in the text stays one, and is not meant. Or an
 edit cuts, and the code switches on later what has no gradient now. Operations whose gradient is the same whatever
-they do (a sum, a copy, a view) are not counted, nor is what another operation replaces. Nothing is said of an edit that
-cuts the graph between passes, nor of one that computes anew after a step unless it leaves out something, too.
+they do (a sum, a copy, a view) are not counted, nor is what another operation replaces. A cut in front of indices, a
+mask or a count (`q.detach().max(1)[1]`) leaves out nothing, since these have no gradient. Nothing is said of an edit
+that cuts the graph between passes, nor of one that computes anew after a step unless it leaves out something, too.
 
 ## Why it matters
 
@@ -21,13 +22,16 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Collection
+from pathlib import Path
 
 from autofix.core.model import Effect, Finding
 from autofix.experiments.compare import comparable
 from autofix.experiments.sketches import norm
 from autofix.probe import wire
+from autofix.syntax.source import Source
 from autofix.syntax.sources import Sources
 from autofix.verdict.evidence import Evidence
+from autofix.verdict.parts.indices import without_indices
 from autofix.verdict.property import Example, Property
 
 BOUNDED = """\
@@ -76,6 +80,16 @@ UNUSED = THAWED.replace(
 )
 UNUSED = UNUSED.replace("body(torch.randn(6, 3))", "body(torch.randn(6, 3).requires_grad_())")
 SHOWN = (KEPT[0], f"{KEPT[1]}\n    shown = seen.detach()")
+CHOOSES = ("    optimizer.zero", "    second = (second - seen.max(1)[1][:, None]).square().mean()\n    optimizer.zero")
+CHOSEN = THAWED.replace("FROZEN", "body.requires_grad_(False)").replace(*CHOOSES)
+PICKS = CHOSEN[CHOSEN.index("    second = (second") : CHOSEN.index("    second.backward")]
+PICKED = PICKS.replace(KEPT[0], KEPT[1]).replace("second - seen.max(1)[1]", "second - best")
+LARGEST = CHOSEN.replace("max(1)[1]", "max(1)[0]")
+PICKS_LARGEST = (
+    PICKS.replace("max(1)[1]", "max(1)[0]"),
+    PICKED.replace("best", "seen.detach().max(1)[0]"),
+)
+UNDER_NO_GRAD = "    with torch.no_grad():\n        _, best = seen.max(1)\n"
 SHIFTED = WIDE.replace(WRITE, "hidden += 0.5")
 MASKED = WIDE.replace(WRITE, "hidden *= torch.ones(4)")
 HOOKED = (
@@ -193,6 +207,8 @@ class LeftOutOfGraph(Property):
         Example(WARMING, "score * float", "score.detach() * float"),
         Example(THAWED.replace("FROZEN", "body.requires_grad_(False)"), *CUT),
         Example(PACED, " * most", " * 0.31"),
+        Example(LARGEST, *PICKS_LARGEST),
+        Example(CHOSEN, PICKS, UNDER_NO_GRAD.replace("_, best", "least, best") + PICKED),
     )
     silent = (
         Example(WIDE, WRITE, "hidden = hidden.clamp(-2, 2)"),
@@ -209,6 +225,9 @@ class LeftOutOfGraph(Property):
         Example(UNUSED.replace("unused =", "two.requires_grad_(False)\ntwo.requires_grad_()\nunused ="), *CUT),
         Example(HOOKED, OF_MODULE, OF_TENSOR),
         Example(PACED, *PACE),
+        Example(CHOSEN, PICKS, PICKED.replace("best", "seen.detach().max(1)[1]")),
+        Example(CHOSEN, PICKS, PICKED.replace("best", "torch.argmax(seen.detach(), 1)")),
+        Example(CHOSEN, PICKS, UNDER_NO_GRAD + PICKED),
         Example(TABLE, *ROWS),
     )
 
@@ -240,8 +259,9 @@ class LeftOutOfGraph(Property):
 
 
 def _hides(old: bytes, new: bytes) -> bool:
-    """Whether an edit adds what keeps an operation out of the graph."""
-    before, after = (Counter(_WORDS.findall(text)) for text in (old, new))
+    """Whether an edit adds what keeps an operation with a gradient out of the graph."""
+    both = Source(Path(), old).apart(Source(Path(), new))
+    before, after = (Counter(_WORDS.findall(without_indices(one).encode())) for one in both)
     return any(after[word] > before[word] for word in _HIDES)
 
 

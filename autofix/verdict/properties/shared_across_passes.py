@@ -5,8 +5,9 @@
 Several passes use a value that was made once, before them, and the edit cuts it from its graph or computes it anew in
 each pass. Examples are two heads that take turns on one trunk, and several epochs of PPO on what was collected once. A
 state that each pass hands to the next, or keeps for a later one, is different and may be cut: the same lines make it
-anew in each pass, from what they made before. So is a term of the loss that is left over where a pass does not make
-its own, as most do: an image without objects has no loss for boxes.
+anew in each pass, from what they made before. So is a record that each round makes of parameters and of the record of
+the round before, such as a dual variable: computed anew, it would go on with every pass. So is a term of the loss that
+is left over where a pass does not make its own, as most do: an image without objects has no loss for boxes.
 
 ## Why it matters
 
@@ -142,11 +143,36 @@ AT_TIMES = BOXED.replace("held.any()", "labels[0] == 2")
 EMPTIED = "    if ", "    losses.pop('box', None)\n    if "
 MIXED = "mixed = mix(given).softmax(1)\nfor step in range(6):\n"
 MIXED_ANEW = "for step in range(6):\n    mixed = mix(given).softmax(1)\n"
+DUAL = """\
+net, server, dual = nn.Linear(4, 2), nn.Linear(4, 2), torch.zeros(2, 4)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(5):
+    net.load_state_dict(server.state_dict())
+    for x in torch.randn(3, 6, 4):
+        loss = (net(x) - 1).square().mean() - (dual * net.weight).sum()
+        train: loss
+    dual = dual - 0.1 * (net.weight - server.weight)
+    server.weight.data.lerp_(net.weight.data, 0.5)
+"""
+UPDATED = "dual - 0.1 * (net.weight - server.weight)"
+CONSTANT = UPDATED, f"({UPDATED}).detach()"
+DRIFT = "0.1 * (net.weight - server.weight)"
+FED = "0.5 * dual + net(torch.eye(4) + torch.randn(4, 4)).t()"
+ADVANCED = """\
+mix, head, state = nn.Linear(4, 4), nn.Linear(4, 1), torch.ones(4, 4)
+optimizer = torch.optim.SGD([*mix.parameters(), *head.parameters()], lr=0.1)
+for _ in range(5):
+    state = torch.tanh(state + mix.weight)
+    for _ in range(3):
+        loss = (head(state) + mix.bias.sum() - 1).square().mean()
+        train: loss
+"""
+BEHIND = "        optimizer.step()\n", "        optimizer.step()\n        state = state.detach()\n"
 
 
 class SharedAcrossPasses(Property):
     name, former = "shared-across-passes", "made-once"
-    runs = ("letter", "trace")
+    runs = ("letter", "sourced", "trace")
     sentence = "several iterations use a value that was computed once before them; {subject}"
     raises = (
         Example(EPOCHS, "        optimizer.step()\n", "        optimizer.step()\n        old = old.detach()\n"),
@@ -158,6 +184,9 @@ class SharedAcrossPasses(Property):
         Example(BOOSTED, *ALL_ANEW),
         Example(INDEXED, *SHOWN_ANEW),
         Example(AT_TIMES, *EMPTIED),
+        Example(DUAL.replace(UPDATED, DRIFT), DRIFT, f"({DRIFT}).detach()"),
+        Example(DUAL.replace(UPDATED, FED), FED, f"({FED}).detach()"),
+        Example(ADVANCED, *BEHIND),
     )
     silent = (
         Example(HANDED_ON, "torch.randn(5, 3), hidden)", "torch.randn(5, 3), hidden.detach())"),
@@ -170,6 +199,9 @@ class SharedAcrossPasses(Property):
         Example(INDEXED.replace("    shown =", "    picture = picture.roll(1, 0)\n    shown ="), *SHOWN_ANEW),
         Example(INDEXED.replace("decoder(shown)", "shown[:, :3]"), "= shown[:, :3]", "= seen(picture)[:, :3]"),
         Example(BOXED, *EMPTIED),
+        Example(DUAL, *CONSTANT),
+        Example(DUAL, UPDATED, UPDATED.replace("weight", "weight.detach()")),
+        Example(DUAL, "dual * net", "dual.detach() * net"),
     )
 
     def find(self, evidence: Evidence) -> Finding | None:
@@ -183,5 +215,8 @@ class SharedAcrossPasses(Property):
             return self.found(place, subject="the edit computes it anew in each, and it may be meant as a constant")
         # Two passes that share it look like two that hand it on, but it was made in the first alone.
         if letter.left_over or (not letter.reused and evidence.trace.remade):
+            return None
+        # Nor is a record of parameters computed anew in each: it would go on from itself with every pass.
+        if letter.kept_up and evidence.sourced.kept_up:
             return None
         return self.found(place, subject="with the edit the later ones send no gradient to it")
