@@ -158,6 +158,8 @@ class Run(State):
         if self.perturb is not None:
             heard.append(self.perturb)
             self.perturb.standing = self.standing.leaves if self.standing is not None else ()
+            if self.performing is not None:
+                self.performing.begins = self.perturb.begin
             if self.safe is not None:
                 self.safe.before_copy = self.perturb.saved
         if not asked.frozen:
