@@ -65,14 +65,14 @@ def _given(
                 yield home, one.value or one, ()
         return
     if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) and callers:
-        outer, call = callers[0]
-        if (handed := calls.handed(call, function, node.id)) is not None:
+        outer, handing = callers[0]
+        if (handed := calls.handed(handing, function, node.id)) is not None:
             yield outer, handed, callers[1:]
     for one in names.assignments(source, node.id):
         if source.function(one) in {function, None}:
             yield source, one.value or one, callers
     for other in source.mentioning(node.id):
-        call = other.value if isinstance(other, ast.Expr) else None
+        call: ast.AST | None = other.value if isinstance(other, ast.Expr) else None
         if isinstance(call, ast.Call) and calls.name_of(call) == "shuffle" and source.function(call) is function:
             yield source, call, callers
 
