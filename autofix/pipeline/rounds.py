@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
-from autofix.core.model import Applicability, Candidate, Cause, Fix, Note, RunOutcome, Target
+from autofix.core.model import Applicability, Candidate, Cause, Diagnosis, Fix, Note, RunOutcome, Target
 from autofix.experiments.client import JOBS, Probe
 from autofix.experiments.requests import line_maps
 from autofix.experiments.telling import Telling
@@ -190,10 +191,15 @@ class Rounds:
             Built(diagnosis, candidate, live)
             for candidate, live in in_turn(found)[: 2 * _CHAINS]
             if live.failure is not None
-            and (diagnosis := first.diagnosis(self.probe, self.target, live, candidate.files)) is not None
+            and (diagnosis := self._explained(candidate, live)) is not None
             and diagnosis.cause is not Cause.OTHER
         )
         return itertools.islice(built, _CHAINS)
+
+    def _explained(self, candidate: Candidate, live: wire.Trace) -> Diagnosis | None:
+        with contextlib.suppress(first.Broken):  # other edits may do without
+            return first.diagnosis(self.probe, self.target, live, candidate.files)
+        return None
 
 
 def _foresee_beside(tried: Evidence, other: Evidence) -> None:

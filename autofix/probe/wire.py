@@ -632,7 +632,8 @@ class Trace:
     """Facts from one run, no opinion."""
 
     id: int
-    # finished, stopped, failed, timed_out, memory_exceeded, output_exceeded, processes_exceeded, crashed, cannot_run
+    # finished, stopped, failed, timed_out, memory_exceeded, output_exceeded, processes_exceeded, crashed, cannot_run,
+    # instrument_failed: what watches the run raised, and ended it; nothing else is told of such a run
     outcome: str
     detail: str = ""
     failure: Failure | None = None
