@@ -42,7 +42,7 @@ def audit(given: Mapping[str, Any], typed: Sequence[str], opening: Opening) -> i
     elif able:
         shown.show(report, snapshot, showing.look(settings, typed), sys.stdout)
     if not able:
-        complain(f"{snapshot.shown(report.target.script)}: {render.sentence(report)}")
+        complain(ending.about(report.target, snapshot.shown(report.target.script), render.sentence(report)))
         return CANNOT
     return BROKEN if any(one.sure for one in report.suspicions) else KEPT
 

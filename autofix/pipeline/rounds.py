@@ -115,7 +115,7 @@ class Rounds:
         """The candidates for one diagnosis, in the order in which they are tried."""
         base = built.candidate
         sources = Sources.of(self.target, {} if base is None else base.files)
-        candidates, notes = propose(built.diagnosis, sources, self.rules, base)
+        candidates, notes = propose(built.diagnosis, sources, self._asked(built.diagnosis.cause), base)
         if base is not None and len(base.rules) >= DEPTH:
             candidates = [one for one in candidates if _is_one_cure(one)]
         self.notes.extend(notes)
@@ -131,6 +131,13 @@ class Rounds:
                 queue.sort(key=lambda waiting: not _is_one_cure(waiting[0]))
         self.tried.update(_key(candidate) for candidate, _ in queue)
         return queue
+
+    def _asked(self, cause: Cause) -> Iterator[Rule]:
+        """The rules for a cause; each is told of when its turn comes, for on a long graph one takes seconds."""
+        self.tell("looking for edits")
+        for rule in (one for one in self.rules if cause in one.causes):
+            self.tell(f"looking for edits: {rule.code}")
+            yield rule
 
     def _uncovered(
         self, case: Case, built: Built, tried: _Waiting, left: Sequence[_Waiting]

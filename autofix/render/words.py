@@ -103,7 +103,7 @@ RUNS = {
     RunOutcome.OTHER_FAILURE: "it fails in another way",
     RunOutcome.TIMED_OUT: "it took longer than the time limit",
     RunOutcome.CRASHED: "its process died",
-    RunOutcome.INSTRUMENT_FAILED: "autofix itself failed in its run",
+    RunOutcome.INSTRUMENT_FAILED: "autofix itself failed in its run, please report it",
 }
 OUTCOMES = {
     Outcome.FIXED: "fixed",
