@@ -298,6 +298,14 @@ def test_a_package_that_is_only_looked_for_or_lies_elsewhere_is_not_stood_in_for
     assert "it lies at deep/own.py: run the script from the folder" in repair(probe, "other.py", stand_in=True).message
 
 
+@pytest.mark.parametrize(("read", "told"), [("torch.load('labels.pt')", True), ("{}", False)])
+def test_a_failure_that_may_come_from_what_stands_in_says_so(repaired: Repairs, read: str, *, told: bool) -> None:
+    report = repaired(f"import torch\nlabels = {read}\nfirst = labels[:8]\n", stand_in=True)
+    assert report.outcome is Outcome.OTHER_FAILURE
+    assert ("may come from what --stand-in did: the checkpoint labels.pt is missing" in report.message) == told
+    assert ("stand-in" in report.message) == told
+
+
 @pytest.mark.parametrize(
     ("script", "name"), [("own/sub/train.py", "own.sub.train"), ("own/train.py", "own.train"), ("own/other.py", "")]
 )

@@ -7,7 +7,7 @@ import itertools
 import os
 import re
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -159,12 +159,19 @@ def missing_words(target: Target, baseline: wire.Trace) -> str:
         helps = f"{made_up} that are not here"
         if target.setup.stand_in:
             helps = f"{made_up}, not this file: put a small one there"
-    left = [note.split()[0] for note in baseline.notes if note.endswith(wire.LEFT_OUT)]
-    if left and not helps and failure is not None and failure.type in _OF_NOTHING and "no stand-in" not in said:
-        helps = (
+    if not helps and failure is not None and failure.type in _OF_NOTHING and "no stand-in" not in said:
+        helps = _stood_in(baseline.notes)
+    return "; ".join(filter(None, (said, helps)))
+
+
+def _stood_in(notes: Sequence[str]) -> str:
+    """What a failure may come from that would not be there without stand-ins; '' where nothing stood in."""
+    if left := [note.split()[0] for note in notes if note.endswith(wire.LEFT_OUT)]:
+        return (
             f"--stand-in left out what is not installed, and the failure may come from that: install {', '.join(left)}"
         )
-    return "; ".join(filter(None, (said, helps)))
+    made_up = [note for note in notes if wire.MISSING in note]
+    return f"the failure may come from what --stand-in did: {'; '.join(made_up)}" if made_up else ""
 
 
 def _as_module(target: Target, failure: wire.Failure | None) -> str:
