@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from scripts import Scripts
 
-from autofix import pipeline
+from autofix import cli, pipeline
 from autofix.core.model import Applicability, Effect, Outcome, Target
 from autofix.experiments.client import Probe, run
 from autofix.experiments.requests import plain
@@ -86,3 +86,15 @@ def test_an_instrument_that_raises_in_the_first_run_is_what_the_report_tells(pro
     target = Target(path, (), None, tmp_path, tmp_path, probe.python)
     report = pipeline.fix(target, registry.select((), ()), probe=probe, progress=lambda _: None)
     assert (report.outcome, report.failure) == (Outcome.INSTRUMENT_FAILED, None)
+
+
+def test_an_audit_in_which_an_instrument_raises_judges_no_law(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "train.py").write_text(with_broken(SWALLOWED, "audit.ledger", "Ledger.step"))
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(["audit", "train.py"]) == 2
+    out, err = capsys.readouterr()
+    assert not out
+    assert "train.py: autofix itself failed in its run; please report it" in err
+    assert "AttributeError: no such thing" in err
