@@ -29,7 +29,9 @@ WHY = "{path} is empty when the next iteration begins, so that it starts with {s
 WHY_ELSEWHERE = "Each iteration begins with {start}, as line {line} of {file} does before it calls the same module."
 WHY_WHOLE = "{path} begins with {start} where line {line} puts {beside} back to its start, which is made with it."
 WHY_UNCALLED = "Each iteration begins with {start}, which resets {path} and which nothing called so far."
+WHY_SHUFFLED = "{path} begins with {start} for each batch: line {line} draws the batches in random order."
 WHYS = {
+    "shuffled-batches-share-state": WHY_SHUFFLED,
     "state-begins-anew-elsewhere": WHY_ELSEWHERE,
     "state-is-reset-in-part": WHY_WHOLE,
     "state-is-never-reset": WHY_UNCALLED,
@@ -352,6 +354,43 @@ for epoch in range(2):
         for x in torch.randn(3, 6, 2):
             h = cell(x, start if h is None else h)
         train: head(h).pow(2).mean()
+! unsafe: batches in random order may all begin with a new state
+class Unit(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.cell, self.state = torch.nn.GRUCell(2, 4), None
+
+    def forward(self, x):
+-        if self.state is None:
+-            self.state = torch.zeros(len(x), 4)
++        self.state = torch.zeros(len(x), 4)
+        for row in x.unbind(1):
+            self.state = self.cell(row, self.state)
+        return self.state.sum(1)
+
+
+net, x = Unit(), torch.randn(24, 3, 2)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for part in torch.randperm(24).split(6):
+    train: (net(x[part]) - 1).pow(2).mean()
+! the same in their order: windows of one sequence
+class Unit(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.cell, self.state = torch.nn.GRUCell(2, 4), None
+
+    def forward(self, x):
+        if self.state is None:
+            self.state = torch.zeros(len(x), 4)
+        for row in x.unbind(1):
+            self.state = self.cell(row, self.state)
+        return self.state.sum(1)
+
+
+net, x = Unit(), torch.randn(24, 3, 2)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for part in torch.arange(24).split(6):
+    train: (net(x[part]) - 1).pow(2).mean()
 ! an average begins with its first value, which each step adds to it
 net = torch.nn.Linear(2, 4)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)

@@ -20,9 +20,9 @@ state, and the start is missing: with the graph cut, each begins with what stran
 from __future__ import annotations
 
 from autofix.core.model import Finding
+from autofix.syntax.edits.passes.shuffled import is_of_rows, shuffled
 from autofix.syntax.sources import Sources
 from autofix.verdict.evidence import Evidence
-from autofix.verdict.parts.shuffled import is_of_rows, shuffled
 from autofix.verdict.property import Example, Property
 
 UNIT = """\

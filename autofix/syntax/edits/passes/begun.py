@@ -13,7 +13,8 @@ from autofix.probe.wire import Carrier, Crossing, Frame
 from autofix.syntax import blocks, calls, names
 from autofix.syntax.edits.passes.begun_elsewhere import begun_by_nobody, begun_elsewhere
 from autofix.syntax.edits.passes.resets import left_as_it_is
-from autofix.syntax.edits.statements import insert_after, insert_before
+from autofix.syntax.edits.passes.shuffled import is_of_rows, shuffled
+from autofix.syntax.edits.statements import insert_after, insert_before, replace_statement
 from autofix.syntax.edits.steps import Step
 from autofix.syntax.source import Source
 from autofix.syntax.sources import Sources
@@ -72,6 +73,7 @@ def begun(crossings: Iterable[Crossing], failed: Sequence[Frame], sources: Sourc
     yield from _as_elsewhere(crossings, failed, sources)
     yield from _as_uncalled(crossings, failed, sources)
     yield from _in_whole(crossings, failed, sources)
+    yield from _in_random_order(crossings, failed, sources)
 
 
 def _in_whole(crossings: Iterable[Crossing], failed: Sequence[Frame], sources: Sources) -> Iterator[Begun]:
@@ -139,6 +141,38 @@ def _as_uncalled(crossings: Iterable[Crossing], failed: Sequence[Frame], sources
                 place = Frame.around(str(home.path), method, method.name)
                 yield Begun(source, steps, carrier.path, start, place, "state-is-never-reset")
                 break
+
+
+def _in_random_order(crossings: Iterable[Crossing], failed: Sequence[Frame], sources: Sources) -> Iterator[Begun]:
+    """Where batches come in random order: each call makes the start that only the first one of all makes so far.
+
+    Not where a pass calls the function again and again: then its later calls go on from the first.
+    """
+    place = shuffled(sources, failed)
+    taken = dict.fromkeys((carrier, one.used) for one in crossings if one.by == "failing" for carrier in one.carriers)
+    for carrier, used in taken if place else ():
+        source = sources.source(carrier.file)
+        if source is None or not is_of_rows(sources, carrier):
+            continue
+        for node in source.mentioning(carrier.path):
+            choice = _choice(node, carrier.path, carrier.function) if isinstance(node, ast.If) else None
+            match choice and choice.node:
+                case ast.If(body=[ast.Assign() as made], orelse=[]) as whole if not _is_called_again(
+                    source, node, used, failed, sources
+                ):
+                    steps = replace_statement(source, whole, [source.segment(made)])
+                    start = source.segment(made.value)
+                    yield Begun(source, steps, carrier.path, start, place[0], "shuffled-batches-share-state")
+
+
+def _is_called_again(
+    source: Source, node: ast.AST, used: Sequence[Frame], failed: Sequence[Frame], sources: Sources
+) -> bool:  # fmt: skip
+    """Whether a loop that the failing backward does not stand in is around a statement, or around a call of it."""
+    function = source.function(node)
+    calling = [(other, call) for _, other, call in sources.nodes(used) if other.function(call) is not function]
+    around = (loop for other, one in [(source, node), *calling] for loop in blocks.loops(other, one))
+    return any(not any(blocks.passed(other, loop, failed) for other in sources.files(failed)) for loop in around)
 
 
 def _at_the_begin(source: Source, backward: ast.stmt, lines: list[str], *, can_be: bool = True) -> list[Step]:
