@@ -16,6 +16,7 @@ tensors kept on an object, and is safe only where no gradient flows through them
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
@@ -96,6 +97,19 @@ for t in range(4):
 -    table[t] = scaled(table[t]).sum(1)
 +    table[t] = scaled(table[t].clone()).sum(1)
 table.sum().backward()
+! two parts of one tensor are handed to a function together
+turn, mixed = torch.nn.Linear(4, 4), torch.nn.Linear(4, 8)
+
+
+def turned(left, right):
+    return left * turn(left).tanh(), right * turn(right).tanh()
+
+
+pair = mixed(torch.randn(5, 4)).view(5, 2, 4)
+a, b = pair[:, 0], pair[:, 1]
+-a[1:], b[1:] = turned(a[1:], b[1:])
++a[1:], b[1:] = turned(a[1:].clone(), b[1:].clone())
+(a * b).sum().backward()
 ! a copy of the parameters would hide that the step came too early
 w = torch.nn.Parameter(torch.ones(3))
 opt = torch.optim.SGD([w], lr=0.1)
@@ -126,12 +140,14 @@ sum(terms).sum().backward()
         edits: dict[Step, None] = {}
         for saved in spoiled:
             written = {name for write in saved.writes for name in _beside(sources, write.stack)}
+            used: list[tuple[Source, ast.expr]] = []
             for _, source, node in list(sources.located(saved.made))[:1]:
                 for operand in calls.tensors_in(node):
                     read = (one for one in ast.walk(operand) if isinstance(one, calls.VALUES) and _root(one) in written)
-                    if one := next(read, None):
-                        with suppress(Declined):
-                            edits |= dict.fromkeys(append_call(source, one, ".clone()"))
+                    used += ((source, one) for one in itertools.islice(read, 1))
+            for source, one in used or handed.as_one_of(written, saved.made[1:], sources):
+                with suppress(Declined):
+                    edits |= dict.fromkeys(append_call(source, one, ".clone()"))
         if len(edits) > 1:
             yield self.propose(edits, WHY_USED.format(name="each part"))
 
