@@ -32,6 +32,7 @@ WHY_INPUT = "The input requires a gradient before anything is computed from it, 
 WHY_EARLIER = "What goes into the forward is the leaf that the derivative is taken by, not what it was made of."
 WHY_GRAPH = f"{WHY_INPUT} Its derivative has a graph, so that a loss is trained through it."
 WHY_WHOLE = "The result was computed from the whole; each new view of it is another tensor, which took no part."
+WHY_COPY = "The result was computed from the tensor itself; a new copy of it took no part."
 WHY_PASSED = "The derivative is by the caller's tensor, which the result was computed from, not by a default."
 WHY_UNUSED = "Where the result does not depend on an input, its derivative is zero."
 _DEEPEST = 4
@@ -200,6 +201,15 @@ for _ in range(4):
 +    (rate,) = torch.autograd.grad(total.sum(), wait, create_graph=True)
 +    rate = rate.unsqueeze(-1)
     train: (total - rate).square().mean()
+! by a copy that the call alone has
+net = torch.nn.Linear(3, 4)
+scale = torch.ones(1, requires_grad=True)
+opt = torch.optim.SGD([*net.parameters(), scale], lr=0.1)
+for _ in range(4):
+    loss = (scale * net(torch.randn(5, 3))).tanh().square().mean()
+-    (slope,) = torch.autograd.grad(loss, net.weight.clone(), create_graph=True)
++    (slope,) = torch.autograd.grad(loss, net.weight, create_graph=True)
+    train: (loss + (slope.norm() - 1).square())
 ! an item of a list is a tensor of its own
 ! unsafe: only what the script prints can be compared
 weights = [torch.ones(2, requires_grad=True) for _ in range(2)]
@@ -341,6 +351,14 @@ derivative(a.pow(2).sum())
         """The derivative by what the input is a view of, and the same view of that."""
         for _, source, call in sources.located(diagnosis.asked[:1]):
             given = _input(call)
+            if (
+                isinstance(given, ast.Call)
+                and calls.name_of(given) == "clone"
+                and isinstance(given.func, ast.Attribute)
+            ):
+                edits = replace(source, given, source.segment(given.func.value))
+                yield self.propose(edits, WHY_COPY, title="Take the derivative by what was copied")
+                return
             view = given and _viewed(source, given)
             if given is None or not view:
                 return

@@ -16,13 +16,18 @@ Part = Callable[[torch.Tensor], torch.Tensor]
 
 
 def by_wholes(func: Any, args: Any, kwargs: Any) -> tuple[tuple[Any, Any], list[Part]]:
-    """The arguments of `grad` with wholes for views that its outputs do not know, and what cuts results to these."""
+    """The arguments of `grad` with wholes for views that its outputs do not know, and what cuts results to these.
+
+    So it is with leaves for their copies: nothing is made of a copy that only this call is given.
+    """
     inputs = args[1] if len(args) > 1 else kwargs["inputs"]
     inputs = [inputs] if isinstance(inputs, torch.Tensor) else list(inputs)
     found = func(*args, **kwargs | {"allow_unused": True, "materialize_grads": False})
-    unused = [one is None and _has_whole(given) for one, given in zip(found, inputs, strict=True)]
-    wholes = [graph.base(given) if lost else given for lost, given in zip(unused, inputs, strict=True)]
-    parts = [_part(given) if lost else _same for lost, given in zip(unused, inputs, strict=True)]
+    lost = [one is None for one in found]
+    unused = [gone and _has_whole(given) for gone, given in zip(lost, inputs, strict=True)]
+    wholes = [graph.base(given) if part else given for part, given in zip(unused, inputs, strict=True)]
+    wholes = [_copied(whole) if gone else whole for gone, whole in zip(lost, wholes, strict=True)]
+    parts = [_part(given) if part else _same for part, given in zip(unused, inputs, strict=True)]
     if len(args) > 1:
         return ((args[0], wholes, *args[2:]), kwargs), parts
     return (args, kwargs | {"inputs": wholes}), parts
@@ -34,6 +39,15 @@ def _has_whole(given: Any) -> bool:
         return False
     whole = graph.base(given)
     return whole.requires_grad and whole.is_contiguous() and whole.storage_offset() == 0 and given.dtype == whole.dtype
+
+
+def _copied(given: Any) -> Any:
+    """The leaf of which an input is a copy; itself where it is none."""
+    made = graph.made_by(given) if isinstance(given, torch.Tensor) else None
+    if made is None or made.name() != "CloneBackward0":
+        return given
+    leaf = next((graph.leaf(one) for one in graph.children(made)), None)
+    return given if leaf is None else leaf
 
 
 def _part(given: torch.Tensor) -> Part:
