@@ -200,12 +200,15 @@ class Run(State):
     def _arm_comparisons(self) -> None:
         from .instruments.cancels import Cancels
         from .instruments.comparisons import Comparisons
+        from .instruments.densities import Densities
 
         if self.request.compared:
             comparisons = self.modes.enter_context(
                 Comparisons(self.frames, self.request.older, rest=self.request.still)
             )
-            self.taps.listeners += [comparisons, self.modes.enter_context(Cancels(self.frames))]
+            cancels = self.modes.enter_context(Cancels(self.frames))
+            self.densities = Densities(self.frames, cancels.places)
+            self.taps.listeners += [comparisons, self.densities, cancels]
 
     # The script -----------------------------------------------------------------------------------------------------
 

@@ -63,6 +63,8 @@ class Perform(Functions, Listener):
         """Who hears of writes that leave no trace in the graph and are no step of an optimizer."""
         self.looked: Callable[[Any, Any], None] = lambda _func, _args: None
         """Who hears of what is looked at."""
+        self.leaves_torch: Callable[[torch.Tensor], None] = lambda _tensor: None
+        """Who hears of results that are turned into arrays or numbers."""
         self._in_step = False
         self._frames, self._updates, self._memory, self._flagged = frames, updates, memory, flagged
         self._operation = asked.reading == "operation"
@@ -218,6 +220,7 @@ class Perform(Functions, Listener):
         else:
             plain = target.detach()
         self._converted.keep(target, None)
+        self.leaves_torch(target)
         given = func(*swapped(args, target, plain), **swapped(kwargs, target, plain))
         self._memory.converted(plain, given)
         return _other(given, nudged=self._nudged)
