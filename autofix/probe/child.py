@@ -198,9 +198,9 @@ class Run(State):
         self.modes.enter_context(self.perturb.watching())
 
     def _arm_comparisons(self) -> None:
+        from .arrays.densities import Densities
         from .instruments.cancels import Cancels
         from .instruments.comparisons import Comparisons
-        from .instruments.densities import Densities
 
         if self.request.compared:
             comparisons = self.modes.enter_context(
