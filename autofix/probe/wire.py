@@ -621,12 +621,14 @@ class Compared:
 class Density:
     """What the backward calls at one place sent to parts of losses that were made at another, as sketches in order.
 
-    These parts are made of what left torch, and of nothing that is not made of what that was made of.
+    These parts are made of what left torch, and of nothing that is not made of what that was made of. `chosen`: a
+    minimum or a bound lies between, and decides what is sent.
     """
 
     loss: Stack
     stack: Stack
     values: tuple[tuple[float, ...], ...]
+    chosen: bool = False
 
 
 @dataclass(frozen=True, slots=True)

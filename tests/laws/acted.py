@@ -92,6 +92,13 @@ MATRIX = BOUND.mutated(
     ("-(chance * earned).mean()", "-chance[:, 0] @ earned[:, 0]"),
     right=("data",),
 )
+CLIPPED = BOUND.mutated(
+    "a minimum with a clipped ratio lies between the densities and what weighs them",
+    (
+        "    loss = -(chance * earned).mean()",
+        "    loss = -torch.minimum((chance - chance.detach()).exp() * earned, chance.exp().clamp(0.8, 1.2) * earned).mean()",
+    ),
+)
 ENTROPY = BOUND.mutated(
     "an entropy is estimated by samples, of which the network sees what came of them",
     ("-(chance * earned)", "(0.2 * chance)"),
@@ -110,4 +117,4 @@ MODELLED = BOUND.mutated(
     ("chance * earned", "model(act) * earned"),
     right=("handed over",),
 )
-PROGRAMS = [POLICY, FIXED, ADDED, JUDGED, SHOWN, COUNTED, BOUND, MATRIX, ENTROPY, LEARNED, MODELLED]
+PROGRAMS = [POLICY, FIXED, ADDED, JUDGED, SHOWN, COUNTED, BOUND, MATRIX, CLIPPED, ENTROPY, LEARNED, MODELLED]

@@ -18,6 +18,8 @@ from ..program.frames import Frames, Raw
 
 _PICKS = ("Dot", "Mv", "Mm", "Bmm", "Select", "Slice", "Index", "Expand", "Permute", "T", "Unbind")
 """What is linear in all that it takes, where only one of that has a graph."""
+_CHOOSES = ("Minimum", "Maximum", "Clamp", "ClampMin", "ClampMax", "Where")
+"""What gives some of what it takes: what it sends depends on which."""
 _SHIFTS = ("Add", "Sub")
 _OFTEN = 4
 """Passes of one place that are looked at."""
@@ -36,7 +38,7 @@ class Densities(Listener):
         self._frames, self._places = frames, places
         self._left: list[graph.Node] = []
         self._calls: dict[Raw, int] = {}
-        self._came: dict[tuple[Raw, Raw], list[torch.Tensor | None]] = {}
+        self._came: dict[tuple[Raw, Raw, bool], list[torch.Tensor | None]] = {}
         self._sketcher = Sketcher()
 
     def leaves_torch(self, tensor: torch.Tensor) -> None:
@@ -54,10 +56,14 @@ class Densities(Listener):
         def sums(node: graph.Node) -> bool:
             return _is_linear(node) and node not in samples
 
-        parts = [node for node in graph.walk(call.roots, sums) if not sums(node)]
+        def chosen(node: graph.Node) -> bool:
+            return sums(node) or (_kind(node) in _CHOOSES and node not in samples)
+
+        parts = [node for node in graph.walk(call.roots, chosen) if not chosen(node)]
+        summed = set(graph.walk(call.roots, sums))
         for part in _of_densities(parts, chains, samples):
             place = self._places.get(part._sequence_nr(), ())
-            noted = self._came.setdefault((call.stack, place), [])
+            noted = self._came.setdefault((call.stack, place, part not in summed), [])
             call.cleanups.append(part.register_prehook(functools.partial(self._arrived, noted)).remove)
 
     def _arrived(self, noted: list[torch.Tensor | None], gradients: tuple[torch.Tensor | None, ...]) -> None:
@@ -72,8 +78,8 @@ class Densities(Listener):
         resolve = self._frames.resolve
         with quiet():
             found = (
-                wire.Density(resolve(loss), resolve(place), self._sketcher.sketches(came))
-                for (loss, place), came in self._came.items()
+                wire.Density(resolve(loss), resolve(place), self._sketcher.sketches(came), chosen)
+                for (loss, place, chosen), came in self._came.items()
             )
             return {"densities": tuple(found)}
 
@@ -90,7 +96,11 @@ def _chain(node: graph.Node) -> Iterator[graph.Node]:
 
 
 def _is_linear(node: graph.Node) -> bool:
-    return is_sum(node) or (len(graph.children(node)) == 1 and node.name().partition("Backward")[0] in _PICKS)
+    return is_sum(node) or (len(graph.children(node)) == 1 and _kind(node) in _PICKS)
+
+
+def _kind(node: graph.Node) -> str:
+    return node.name().partition("Backward")[0]
 
 
 def _of_densities(

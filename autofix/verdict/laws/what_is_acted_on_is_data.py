@@ -18,7 +18,8 @@ is a little larger.
 Where a loss is also made of the sample by another path, as an actor's that a critic judges, or a likelihood: that path
 may be what trains. Where what is sent to the log-probability does not depend on what was handed over, as in an entropy
 that is estimated by samples, whatever comes of them. Where something that an optimizer owns would learn no more if the
-sample were a constant. And where no draw is written where the sample is made.
+sample were a constant. Where a minimum or a clamp stands between, whose choice may be what is another: that is a doubt.
+And where no draw is written where the sample is made.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ class WhatIsActedOnIsData(KeptByChange):
     change = "sampled"
 
     def seen(self, runs: Runs) -> str:
-        if not _may_be_data(runs) or not _is_weighed(runs):
+        if not _may_be_data(runs) or not _is_weighed(runs) or _is_chosen(runs):
             return ""
         return (
             f"{at(runs.failure.stack)} hands on a sample, and the loss weighs its log-probability by what came of "
@@ -85,6 +86,11 @@ def _is_weighed(runs: Runs) -> bool | None:
     if times and min(times) >= PASSES:
         return True
     return False if times and not any(times) else None
+
+
+def _is_chosen(runs: Runs) -> bool:
+    """Whether what is sent may be another for which of two values is the smaller, and not for what weighs it."""
+    return any(one.chosen for one in runs.comparisons_at_rest.densities)
 
 
 def _sent(run: wire.Trace) -> dict[object, tuple[tuple[float, ...], ...]]:
