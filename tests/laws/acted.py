@@ -96,7 +96,7 @@ CLIPPED = BOUND.mutated(
     "a minimum with a clipped ratio lies between the densities and what weighs them",
     (
         "    loss = -(chance * earned).mean()",
-        "    loss = -torch.minimum((chance - chance.detach()).exp() * earned, chance.exp().clamp(0.8, 1.2) * earned).mean()",
+        "    loss = -torch.minimum(chance.exp() * earned, chance.exp().clamp(0.8, 1.2) * earned).mean()",
     ),
 )
 ENTROPY = BOUND.mutated(
