@@ -9,8 +9,9 @@ Backward computes how one number changes. From several it needs a weight for eac
 
 ## Fix safety
 Mean and sum are both possible, and their gradients differ by the number of values. It is safe where the optimizers move
-every parameter alike for both, as Adam does; elsewhere both are offered. Weights that were given in another form, as a
-column for a row, or as a list of one number for a loss, say themselves what each value counts.
+every parameter alike for both, as Adam does; elsewhere both are offered. A derivative by what each example has of its
+own is that of the sum: the mean would divide it by the number of the others. Weights that were given in another form,
+as a column for a row, or as a list of one number for a loss, say themselves what each value counts.
 """
 
 from __future__ import annotations
@@ -59,6 +60,22 @@ loss = net(torch.randn(5, 2)).pow(2).mean(1)
 loss = net(torch.randn(5, 2)).pow(2)
 -loss.backward(torch.tensor(1.0))
 +loss.backward(torch.ones_like(loss))
+! a derivative by what each example has of its own: the mean would divide that by the number of the others
+net = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    x = torch.randn(5, 3, requires_grad=True)
+    score = net(x)
+-    slope = torch.autograd.grad(score, x, create_graph=True)[0]
++    slope = torch.autograd.grad(score.sum(), x, create_graph=True)[0]
+    train: (slope.norm(dim=1) - 1).square().mean()
+! unsafe: a derivative by what all examples share
+w = torch.ones(3, requires_grad=True)
+opt = torch.optim.SGD([w], lr=0.1)
+for _ in range(4):
+-    (w.grad,) = torch.autograd.grad((torch.randn(5, 3) @ w - 1).square(), [w])
++    (w.grad,) = torch.autograd.grad((torch.randn(5, 3) @ w - 1).square().mean(), [w])
+    opt.step()
 ! weights of another form say what each value counts
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(3):

@@ -218,6 +218,21 @@ def test_a_program_gets_its_object_even_when_nothing_can_run(
     assert err == "autofix: missing.py: there is no such file\n"
 
 
+def test_what_is_missing_in_the_words_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "train.py").touch()
+    monkeypatch.chdir(tmp_path)
+    for words, told in (
+        (["audit"], "name a script, or a module with -m; --help shows how"),
+        (["fix", "own.train"], "own.train: there is no such file; it is a module: -m own.train"),
+        (["fix", "own.other"], "own.other: there is no such file"),
+    ):
+        assert cli.main(words) == 2
+        assert capsys.readouterr().err == f"autofix: {told}\n"
+
+
 @pytest.mark.usefixtures("fake")
 def test_colour_follows_the_terminal_the_environment_and_the_option(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch

@@ -298,6 +298,29 @@ def test_a_package_that_is_only_looked_for_or_lies_elsewhere_is_not_stood_in_for
     assert "it lies at deep/own.py: run the script from the folder" in repair(probe, "other.py", stand_in=True).message
 
 
+@pytest.mark.parametrize(("read", "told"), [("torch.load('labels.pt')", True), ("{}", False)])
+def test_a_failure_that_may_come_from_what_stands_in_says_so(repaired: Repairs, read: str, *, told: bool) -> None:
+    report = repaired(f"import torch\nlabels = {read}\nfirst = labels[:8]\n", stand_in=True)
+    assert report.outcome is Outcome.OTHER_FAILURE
+    assert ("may come from what --stand-in did: the checkpoint labels.pt is missing" in report.message) == told
+    assert ("stand-in" in report.message) == told
+
+
+@pytest.mark.parametrize(
+    ("script", "name"), [("own/sub/train.py", "own.sub.train"), ("own/train.py", "own.train"), ("own/other.py", "")]
+)
+def test_a_script_with_an_import_relative_to_its_package_is_to_be_run_as_a_module(
+    probe: Probe, here: Path, script: str, name: str
+) -> None:
+    relative, other = "import torch\nfrom . import nets\n", "from torch import nothing\n"
+    files = {"own/sub/train.py": relative, "own/train.py": relative, "own/other.py": other}
+    written(here, files | {"own/__init__.py": "", "own/sub/__init__.py": ""})
+    report = repair(probe, script)
+    assert report.outcome is Outcome.OTHER_FAILURE
+    assert (f"run it as -m {name}," in report.message) == bool(name)
+    assert ("-m" in report.message) == bool(name)
+
+
 @pytest.mark.parametrize("outside", [True, False])
 def test_a_file_outside_the_project_is_said_to_be_kept_by_the_fence(
     here: Path, monkeypatch: pytest.MonkeyPatch, *, outside: bool

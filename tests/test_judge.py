@@ -932,6 +932,15 @@ def test_while_an_edit_is_tried_it_is_said_how_many_are_left_and_how_long_that_m
     tell.assert_called_with("trying edit 3 of 3: Keep it", following="4 s of processor time used, of 60 at most")
 
 
+def test_while_edits_are_looked_for_it_is_said_which_rule_looks(script: Scripts) -> None:
+    train, said = script(TWO_NETWORKS), list[str]()
+    pipeline.fix(train.target, registry.select(["AG202"], ()), probe=train.probe, progress=said.append)
+    assert said.index("looking for edits") < said.index("looking for edits: AG202")
+    assert said.index("looking for edits: AG202") < next(
+        n for n, one in enumerate(said) if one.startswith("trying edit")
+    )
+
+
 @pytest.mark.parametrize(
     ("effect", "quick", "waits"),
     [(Effect.IDENTICAL, False, True), (Effect.IDENTICAL, True, False), (Effect.CHANGED, False, False)],

@@ -16,7 +16,7 @@ from autofix.batch.results import counted, group
 from autofix.core.model import Outcome
 from autofix.render.words import effect_name, one_line
 
-_UNTOLD = {Outcome.CANNOT_RUN, Outcome.OTHER_FAILURE, Outcome.CRASHED}
+_UNTOLD = {Outcome.CANNOT_RUN, Outcome.OTHER_FAILURE, Outcome.CRASHED, Outcome.INSTRUMENT_FAILED}
 """Outcomes that say nothing without their reason."""
 _REMEMBERED = 900.0
 """Seconds of the past that the time left is estimated from: targets take from a blink to many minutes."""

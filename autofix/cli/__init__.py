@@ -64,7 +64,8 @@ def fix(
 ) -> int:  # fmt: skip
     """Run a failing script, find why it dies in autograd, and show the smallest edit that is proved to cure it.
 
-    Options stand before SCRIPT; everything behind it is the script's. Nothing is written without --write.
+    Options stand before SCRIPT; everything behind it is the script's. No file of the script is
+    changed without --write.
 
     Status: 0 nothing to do or fixed, 1 a fix exists and was not written, 2 cannot work, 3 no fix found.
     """

@@ -63,7 +63,11 @@ SkipTo = Annotated[
 ]
 Reading = Annotated[
     str | None,
-    option("--reading", metavar="NAME", text="Answer the question of a report, by the name of the answer."),
+    option(
+        "--reading",
+        metavar="NAME",
+        text="Answer the question of a report, by the name of the answer; pyproject.toml keeps it.",
+    ),
 ]
 Page = Annotated[
     str | None, option("--report", metavar="FILE", text="Also write a page with the story, gradients and graphs.")

@@ -42,7 +42,8 @@ def audit(given: Mapping[str, Any], typed: Sequence[str], opening: Opening) -> i
     elif able:
         shown.show(report, snapshot, showing.look(settings, typed), sys.stdout)
     if not able:
-        complain(f"{snapshot.shown(report.target.script)}: {render.sentence(report)}")
+        said = ending.about(report.target, snapshot.shown(report.target.script), render.sentence(report))
+        complain(ending.why_nothing(report, snapshot) if report.outcome is Outcome.INSTRUMENT_FAILED else said)
         return CANNOT
     return BROKEN if any(one.sure for one in report.suspicions) else KEPT
 

@@ -104,7 +104,12 @@ def why_nothing(report: Report, snapshot: render.Snapshot) -> str:
         said = f"{said} ({lost})"
     elif report.target.argv[:1] == ("--",) and report.outcome is Outcome.OTHER_FAILURE:
         said = f"{said} (what follows the script is the script's, and so is this --: leave it out)"
-    return said if said.startswith(name) else f"{name}: {said}"
+    return about(report.target, name, said)
+
+
+def about(target: Target, name: str, said: str) -> str:
+    """What is said of a target, behind its name; of one that nobody has named it is said alone."""
+    return said if target.script == Path() or said.startswith(name) else f"{name}: {said}"
 
 
 def misplaced(target: Target) -> str:

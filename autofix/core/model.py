@@ -54,6 +54,7 @@ class Outcome(enum.StrEnum):
     OUTPUT_EXCEEDED = "output_exceeded"
     PROCESSES_EXCEEDED = "processes_exceeded"
     CRASHED = "crashed"
+    INSTRUMENT_FAILED = "instrument_failed"
     CANNOT_RUN = "cannot_run"
     SAFE = "safe"
     UNSAFE = "unsafe"
@@ -108,6 +109,7 @@ class RunOutcome(enum.StrEnum):
     OTHER_FAILURE = "other_failure"
     TIMED_OUT = "timed_out"
     CRASHED = "crashed"
+    INSTRUMENT_FAILED = "instrument_failed"
 
 
 MAY_BE_AUTOGRAD = frozenset({"RuntimeError", "ValueError"})

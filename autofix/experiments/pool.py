@@ -101,6 +101,8 @@ class Pool:
         self._next: tuple[Callable[[], object], ...] = ()
         self._peeking = self._begins_none = False
         self._unproven: str | None = None
+        self.broken = ""
+        """What an instrument raised in one of the runs: what it was to see may speak against any edit."""
         self._users = weakref.WeakSet[Uses]()
         self._computed, self._began = baseline.computed, time.thread_time()
         self.written: Mapping[str, Mapping[Path, bytes]] = {name: {} for name in REWRITTEN}
@@ -156,7 +158,7 @@ class Pool:
             if met is None or met.kind != Cause.NO_GRAPH or self.same_failure(self._wait(_FIRST_RUN)):
                 return
             request = replace(_whole(self._runs.builder.first(_FIRST_RUN)), watch_origins=True)
-            seen = self._probe.wait(self._probe.submit(request), self.target.time_limit)
+            seen = self._made(self._probe.submit(request))
             known = self._runs.builder.sites
             found = readings.sites(replace(diagnosis, cause=Cause.NO_GRAPH, failure=met, trace=seen))
             sites = self._chosen(tuple(tuple(dict.fromkeys((*known, *more))) for more in found))
@@ -173,12 +175,11 @@ class Pool:
             replace(replace(self._runs.builder, sites=sites).first(_FIRST_RUN), sources=slopes) for sites in choices
         ]
         numbers = [self._probe.submit(request) for request in requests]
-        return readings.chosen(choices, [self._probe.wait(number, self.target.time_limit) for number in numbers])
+        return readings.chosen(choices, [*map(self._made, numbers)])
 
     def _tried(self, sites: tuple[wire.Site, ...]) -> wire.Trace:
         """The run of a reference with these sites."""
-        number = self._probe.submit(replace(self._runs.builder, sites=sites).first(_FIRST_RUN))
-        return self._probe.wait(number, self.target.time_limit)
+        return self._made(self._probe.submit(replace(self._runs.builder, sites=sites).first(_FIRST_RUN)))
 
     # What is asked --------------------------------------------------------------------------------------------------
 
@@ -424,7 +425,7 @@ class Pool:
             if self._runs.begun.get(spec) != (number, request):
                 continue  # meanwhile it has ended, or all runs were made anew
             self._probe.awaited = str(spec)
-            trace = self._probe.wait(number, self.target.time_limit)
+            trace = self._made(number)
             self._probe.awaited = ""
             self._computed += trace.computed
             del self._runs.begun[spec]
@@ -435,7 +436,20 @@ class Pool:
                 self._runs.begun[spec] = self._probe.submit(request), request
             else:
                 self._runs.done[spec] = self._until_later(spec, request, trace)
+                self._note_broken(spec)
         return self._runs.done[spec]
+
+    def _made(self, number: int) -> wire.Trace:
+        trace = self._probe.wait(number, self.target.time_limit)
+        if trace.outcome == "instrument_failed":
+            self.broken = self.broken or trace.detail
+        return trace
+
+    def _note_broken(self, spec: RunSpec) -> None:
+        """Take what a mode raises, which looks like the script's: the same run, watched for less, does not fail."""
+        plain, trace = self._runs.done.get(replace(spec, intervention=Intervention.NONE)), self._runs.done[spec]
+        if spec.intervention.only_watches and trace.outcome == "failed" and plain is not None and plain.ended_well:
+            self.broken = self.broken or f"{trace.reason} in a run that is watched for more"
 
     def _until_later(self, spec: RunSpec, request: wire.Request, trace: wire.Trace) -> wire.Trace:
         """A run that died where, and as, the unedited script dies later, as one that stopped there."""

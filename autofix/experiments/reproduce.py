@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import errno
+import itertools
 import os
 import re
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -151,17 +152,39 @@ def missing_words(target: Target, baseline: wire.Trace) -> str:
         helps = "install it, or --stand-in puts random data in its place"
     elif top in wire.SHOWING:
         helps = "install it, or --stand-in leaves out what it shows"
-    elif kept := _fenced(target, failure):
-        helps = kept
+    elif hint := _fenced(target, failure) or _as_module(target, failure):
+        helps = hint
     elif failure is not None and failure.type == "FileNotFoundError":
         made_up = "--stand-in makes up data sets, image folders and checkpoints"
         helps = f"{made_up} that are not here"
         if target.setup.stand_in:
             helps = f"{made_up}, not this file: put a small one there"
-    left = [note.split()[0] for note in baseline.notes if note.endswith(wire.LEFT_OUT)]
-    if left and not helps and failure is not None and failure.type in _OF_NOTHING and "no stand-in" not in said:
-        helps = f"what is not installed was left out, which this may come from: {', '.join(left)}"
+    if not helps and failure is not None and failure.type in _OF_NOTHING and "no stand-in" not in said:
+        helps = _stood_in(baseline.notes)
     return "; ".join(filter(None, (said, helps)))
+
+
+def _stood_in(notes: Sequence[str]) -> str:
+    """What a failure may come from that would not be there without stand-ins; '' where nothing stood in."""
+    if left := [note.split()[0] for note in notes if note.endswith(wire.LEFT_OUT)]:
+        return (
+            f"--stand-in left out what is not installed, and the failure may come from that: install {', '.join(left)}"
+        )
+    made_up = [note for note in notes if wire.MISSING in note]
+    return f"the failure may come from what --stand-in did: {'; '.join(made_up)}" if made_up else ""
+
+
+def _as_module(target: Target, failure: wire.Failure | None) -> str:
+    """How a script is run that fails at an import relative to its package; '' where it does not."""
+    if failure is None or failure.type != "ImportError" or target.module is not None or not failure.stack:
+        return ""
+    frame, script = failure.stack[0], target.script
+    lines = target.read(script).decode("utf-8", "replace").splitlines() if Path(frame.file) == script else []
+    if not "".join(lines[frame.line - 1 : frame.line]).lstrip().startswith("from ."):
+        return ""
+    folders = [script.parent, *itertools.takewhile(lambda one: (one / "__init__.py").exists(), script.parent.parents)]
+    name = ".".join([*(one.name for one in reversed(folders)), script.stem])
+    return f"the script is part of a package: run it as -m {name}, from the folder that holds the package"
 
 
 def _fenced(target: Target, failure: wire.Failure | None) -> str:

@@ -48,6 +48,11 @@ class Intervention(enum.Enum):
     COMPILED = enum.auto()
     SHORTENED = enum.auto()
 
+    @property
+    def only_watches(self) -> bool:
+        """Whether the script does in it what it does without."""
+        return self in (Intervention.SOURCED, Intervention.OUTPUTS, Intervention.COMPARED)
+
 
 @dataclass(frozen=True, slots=True)
 class RunSpec:

@@ -13,6 +13,7 @@ from autofix.core.write import write
 from autofix.experiments.client import Probe, ProbeError
 from autofix.experiments.reproduce import wants_gpu
 from autofix.experiments.warm import start
+from autofix.pipeline import first
 from autofix.pipeline.auditing import looked_at
 from autofix.pipeline.judging import judged
 from autofix.pipeline.repairing import repaired
@@ -100,6 +101,8 @@ def _on_probe(target: Target, probe: Probe | None, work: Callable[[Probe], Repor
     try:
         with contextlib.nullcontext(probe) if probe is not None else start(target) as running:
             report = work(running)
+    except first.Broken as error:
+        return Report(target, Outcome.INSTRUMENT_FAILED, message=str(error))
     except ProbeError as error:
         return Report(target, Outcome.CANNOT_RUN, message=str(error))
     return replace(report, timings=report.timings | {"total": time.monotonic() - began})

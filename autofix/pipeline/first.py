@@ -8,11 +8,15 @@ from pathlib import Path
 
 from autofix.core.model import Diagnosis, Outcome, Report, Target
 from autofix.diagnosis.diagnose import diagnose
-from autofix.experiments.client import Probe, run
+from autofix.experiments.client import Probe, ProbeError, run
 from autofix.experiments.reproduce import exit_words, limit_words, swallowed_words
 from autofix.experiments.requests import tracing
 from autofix.probe import wire
 from autofix.syntax.sources import Sources
+
+
+class Broken(ProbeError):  # noqa: N818 - named after what happened
+    """An instrument raised in the run that is to explain a failure; the text says what."""
 
 
 def report(target: Target, trace: wire.Trace) -> Report:
@@ -43,11 +47,16 @@ def words(ended: Outcome, target: Target, baseline: wire.Trace) -> str:
 def diagnosis(
     probe: Probe, target: Target, failed: wire.Trace, files: Mapping[Path, bytes]
 ) -> Diagnosis | None:  # fmt: skip
-    """Why a run of the target with these files failed, by one more run; None where that cannot be told."""
+    """Why a run of the target with these files failed, by one more run; None where that cannot be told.
+
+    Raises Broken.
+    """
     asked = tracing(target, failed, files)
     trace = run(probe, asked)
     if trace.late:  # it went another way than the first run, or a mode of the script's own was in the way
         trace = run(probe, replace(asked, watch_from=0))
     if trace.failure is None:  # it ended otherwise, on a busy machine say: once more, whole and from the first line
         trace = run(probe, replace(asked, watch_from=0, watch_origins=True))
+    if trace.outcome == "instrument_failed":
+        raise Broken(trace.detail)
     return diagnose(failed, trace, Sources.of(target, files))

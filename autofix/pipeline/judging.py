@@ -45,6 +45,8 @@ def judged(
         conditions = tuple(dict.fromkeys((*baseline.notes, *evidence.edited.notes)))
     timings = {"script": baseline.seconds}
     report = replace(report, diagnosis=diagnosis, timings=timings, conditions=conditions, question=question)
+    if verdict.run is RunOutcome.INSTRUMENT_FAILED:
+        return replace(report, outcome=Outcome.INSTRUMENT_FAILED, message=verdict.summary)
     if verdict.run not in (RunOutcome.PASSED, RunOutcome.FINISHED):
         return replace(report, outcome=Outcome.STILL_FAILING, rejected=(one,))
     safe = verdict.applicability is Applicability.SAFE

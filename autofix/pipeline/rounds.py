@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
-from autofix.core.model import Applicability, Candidate, Cause, Fix, Note, RunOutcome, Target
+from autofix.core.model import Applicability, Candidate, Cause, Diagnosis, Fix, Note, RunOutcome, Target
 from autofix.experiments.client import JOBS, Probe
 from autofix.experiments.requests import line_maps
 from autofix.experiments.telling import Telling
@@ -114,7 +115,7 @@ class Rounds:
         """The candidates for one diagnosis, in the order in which they are tried."""
         base = built.candidate
         sources = Sources.of(self.target, {} if base is None else base.files)
-        candidates, notes = propose(built.diagnosis, sources, self.rules, base)
+        candidates, notes = propose(built.diagnosis, sources, self._asked(built.diagnosis.cause), base)
         if base is not None and len(base.rules) >= DEPTH:
             candidates = [one for one in candidates if _is_one_cure(one)]
         self.notes.extend(notes)
@@ -130,6 +131,13 @@ class Rounds:
                 queue.sort(key=lambda waiting: not _is_one_cure(waiting[0]))
         self.tried.update(_key(candidate) for candidate, _ in queue)
         return queue
+
+    def _asked(self, cause: Cause) -> Iterator[Rule]:
+        """The rules for a cause; each is told of when its turn comes, for on a long graph one takes seconds."""
+        self.tell("looking for edits")
+        for rule in (one for one in self.rules if cause in one.causes):
+            self.tell(f"looking for edits: {rule.code}")
+            yield rule
 
     def _uncovered(
         self, case: Case, built: Built, tried: _Waiting, left: Sequence[_Waiting]
@@ -190,10 +198,15 @@ class Rounds:
             Built(diagnosis, candidate, live)
             for candidate, live in in_turn(found)[: 2 * _CHAINS]
             if live.failure is not None
-            and (diagnosis := first.diagnosis(self.probe, self.target, live, candidate.files)) is not None
+            and (diagnosis := self._explained(candidate, live)) is not None
             and diagnosis.cause is not Cause.OTHER
         )
         return itertools.islice(built, _CHAINS)
+
+    def _explained(self, candidate: Candidate, live: wire.Trace) -> Diagnosis | None:
+        with contextlib.suppress(first.Broken):  # other edits may do without
+            return first.diagnosis(self.probe, self.target, live, candidate.files)
+        return None
 
 
 def _foresee_beside(tried: Evidence, other: Evidence) -> None:

@@ -10,15 +10,18 @@ import random
 import resource
 import sys
 import time
+import traceback
 from typing import Any, NoReturn
 
-from . import codec, wire
+from . import HERE, codec, wire
 from .fence import usage
 from .instruments.state import State
 from .program import leaving, unwound
 from .standins import dynamo
 
 MESSAGE = 4000
+BROKEN = "instrument_failed"
+"""How a run ends in which what watches it has raised."""
 
 
 class Run(State):
@@ -43,6 +46,7 @@ class Run(State):
         if stem is not None:
             stem.taps.take_over(self.taps)
             self.taps = stem.taps
+        self.taps.broke = self.broke
         self.picture: Any = None
         self.guards: Any = None
         self.courses: Any = None
@@ -228,13 +232,23 @@ class Run(State):
         try:
             self.seed()
             self.overlay.install()
-            self.arm()
-            self.adapted.arm(self, self.out_of_time, self.shown)
-            self.signs.start()
+            self._armed()
             launch(self.request, self.overlay)
         except BaseException as error:
             raised = error
         self.ended(raised)
+
+    def _armed(self) -> None:
+        try:
+            self.arm()
+            self.adapted.arm(self, self.out_of_time, self.shown)
+            self.signs.start()
+        except Exception as error:
+            self.broke(error)
+
+    def broke(self, error: Exception) -> NoReturn:
+        """End the run here: an instrument has raised this, and nobody knows what it missed. Does not return."""
+        self._finish(BROKEN, _of_ours(error), None)
 
     def ended(self, error: BaseException | None) -> NoReturn:
         """Report what the script came to, with what it raised; does not return."""
@@ -296,7 +310,10 @@ class Run(State):
 
         if self.picture is not None:
             self.picture.error = error
-        return classify.failure(error, self)
+        try:
+            return classify.failure(error, self)
+        except Exception as ours:
+            self.broke(ours)
 
     def _finish(
         self, outcome: str, detail: str, failure: wire.Failure | None, unwinding: str = "",
@@ -310,10 +327,11 @@ class Run(State):
         try:
             with contextlib.suppress(RuntimeError):  # torch takes a mode down while it calls it: the run may end there
                 self.modes.close()
-            facts = dict(marked or self._facts())
-            facts |= self._facts_of_end(outcome, failure, facts)
+            if outcome != BROKEN:
+                facts = dict(marked or self._facts())
+                facts |= self._facts_of_end(outcome, failure, facts)
         except Exception as error:  # nothing is known of such a run, however it ended
-            outcome, detail, failure = "crashed", f"what it did cannot be told: {_one_line(error)}", None
+            outcome, detail, failure, facts = BROKEN, _of_ours(error), None, {}
         trace = wire.Trace(
             self.request.id, outcome, detail, failure, traceback=unwinding,
             seconds=time.monotonic() - self.began, queued=usage.queued(), computed=time.process_time(),
@@ -393,6 +411,13 @@ class Run(State):
 def _size(tensor: Any) -> str:
     """By which one of a size is told from others that have no name either."""
     return f"({'×'.join(map(str, tensor.shape)) or 'one number'})"
+
+
+def _of_ours(error: Exception) -> str:
+    """What an instrument has raised, and in which function of ours."""
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    ours = [frame for frame in frames if frame.f_code.co_filename.startswith(HERE)]
+    return f"{_one_line(error)} (in {ours[-1].f_code.co_qualname})" if ours else _one_line(error)
 
 
 def _one_line(error: BaseException) -> str:

@@ -31,6 +31,8 @@ PYTHON_2 = frozenset((
 """Modules of another Python: what needs them needs that."""
 NONE_GIVEN = ("none_given", "none_among")
 """The kinds of a derivative that gave None for all its inputs, or for some: nothing that they lead to was used."""
+MISSING = " is missing: "
+"""What a note says of a file, a folder or a data set, before what stands in for it."""
 LEFT_OUT = "what it does is left out"
 """How it is told that a stand-in for a package does nothing."""
 COLUMNS = 10_000
@@ -646,7 +648,8 @@ class Trace:
     """Facts from one run, no opinion."""
 
     id: int
-    # finished, stopped, failed, timed_out, memory_exceeded, output_exceeded, processes_exceeded, crashed, cannot_run
+    # finished, stopped, failed, timed_out, memory_exceeded, output_exceeded, processes_exceeded, crashed, cannot_run,
+    # instrument_failed: what watches the run raised, and ended it; nothing else is told of such a run
     outcome: str
     detail: str = ""
     failure: Failure | None = None

@@ -110,9 +110,9 @@ class Answer:
     `outcome` of fix: fixed (written), available, clean (nothing fails), unfixed; of verify: safe, unsafe,
     still_failing, clean (the original does not fail: nothing was judged); of both, where the work could not be done:
     other_failure, no_failure_within_limit, timed_out, memory_exceeded, output_exceeded, processes_exceeded, crashed,
-    cannot_run. `advice` is the whole in sentences. `fixes`: best first; of verify, the edit that was judged.
-    `applied`: which of them was written. `conditions`: how the runs departed from the script; every verdict holds
-    under these.
+    instrument_failed, cannot_run. `advice` is the whole in sentences. `fixes`: best first; of verify, the edit that was
+    judged. `applied`: which of them was written. `conditions`: how the runs departed from the script; every verdict
+    holds under these.
     """
 
     outcome: str

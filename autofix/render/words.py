@@ -103,6 +103,7 @@ RUNS = {
     RunOutcome.OTHER_FAILURE: "it fails in another way",
     RunOutcome.TIMED_OUT: "it took longer than the time limit",
     RunOutcome.CRASHED: "its process died",
+    RunOutcome.INSTRUMENT_FAILED: "autofix itself failed in its run, please report it",
 }
 OUTCOMES = {
     Outcome.FIXED: "fixed",
@@ -116,6 +117,7 @@ OUTCOMES = {
     Outcome.OUTPUT_EXCEEDED: "it prints more than allowed; raise --output-limit",
     Outcome.PROCESSES_EXCEEDED: "it starts more processes than allowed; raise --process-limit",
     Outcome.CRASHED: "its process died; run it without autofix to see why",
+    Outcome.INSTRUMENT_FAILED: "autofix itself failed in its run; please report it, with what follows and the script",
     Outcome.CANNOT_RUN: "it cannot be run",
     Outcome.SAFE: "safe: the edit keeps the gradients that the code describes",
     Outcome.UNSAFE: "unsafe: the edit is not shown to keep the gradients that the code describes",

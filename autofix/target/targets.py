@@ -150,7 +150,7 @@ def _entry(
     if words and not entries.is_command(words[0]):
         return Entry("script", words[0], tuple(words[1:]))
     if not words and not configured:
-        raise TargetError("name a script, or a module with -m; `autofix fix --help` shows how")
+        raise TargetError("name a script, or a module with -m; --help shows how")
     try:
         if words:
             return entries.parse(words)
@@ -193,7 +193,9 @@ def _file(name: str, cwd: Path) -> Path:
     if path.is_dir():
         raise TargetError(f"{name}: this is a folder; name the script in it, or run it with -m")
     if not path.exists():
-        raise TargetError(f"{name}: there is no such file")
+        module = _module_file(name, cwd) if _is_module(name) else path
+        hint = f"; it is a module: -m {name}" if module.is_file() else ""
+        raise TargetError(f"{name}: there is no such file{hint}")
     if not path.is_file():
         raise TargetError(f"{name}: this is not a file that can be run; save the script first")
     if not os.access(path, os.R_OK):
@@ -201,9 +203,13 @@ def _file(name: str, cwd: Path) -> Path:
     return path.resolve()
 
 
+def _is_module(name: str) -> bool:
+    return all(part.isidentifier() for part in name.split("."))
+
+
 def _module_file(module: str, cwd: Path) -> Path:
     """The file of a module below the current folder; for one installed elsewhere, where it would be."""
-    if not all(part.isidentifier() for part in module.split(".")):
+    if not _is_module(module):
         raise TargetError(f"-m {module}: this is not a module's name; write it with dots, as for `python -m`")
     stem = Path(*module.split("."))
     names = stem.with_suffix(".py"), stem / "__main__.py"

@@ -14,6 +14,8 @@ from autofix.verdict.property import properties
 
 UNMEANT = "another-reading-is-meant"
 """What is found of an edit that does not follow an answer."""
+BROKEN = "an instrument of autofix failed, and what it missed is not known. Please report this, with the script: {}"
+"""The effect of an edit where what watches a run has raised."""
 ENDED_EARLY = "run-ended-early"
 """What is found of an edit of which nothing else is, where a run that may show a doubt did not come to its end."""
 
@@ -38,21 +40,34 @@ def decide(evidence: Evidence, ceiling: Applicability) -> Verdict:
     trusted = assessed.effect.keeps_gradients and not findings
     if assessed.effect is Effect.MEANT:  # other lines of the code ask for it, whoever made the edit
         ceiling = Applicability.SAFE
-    return Verdict(
+    verdict = Verdict(
         ended, assessed.effect, ceiling.lowered(Applicability.SAFE if trusted else Applicability.UNSAFE),
         assessed.sentence, findings, assessed.changes, assessed.reading,
         seconds=run.seconds, peak_bytes=run.peak_bytes,
         failure=evidence.letter.failure if both else None, starves=assessed.starves,
         compared=evidence.compared(assessed.reading),
     )  # fmt: skip
+    return _unless_broken(evidence, verdict)
 
 
 def confirm(evidence: Evidence, verdict: Verdict) -> Verdict:
     """The verdict on the edit that would be written, after the runs that are too dear for every one."""
     findings = _findings(evidence, last=True) if verdict.applicability is Applicability.SAFE else ()
+    verdict = _unless_broken(evidence, verdict)
     if not findings:
         return verdict
     return replace(verdict, applicability=Applicability.UNSAFE, findings=(*verdict.findings, *findings))
+
+
+def _unless_broken(evidence: Evidence, verdict: Verdict) -> Verdict:
+    """The verdict, unless an instrument raised in one of the runs: what it did not see may speak against the edit."""
+    broken = evidence.case.pool.broken
+    if not (broken and verdict.effect.keeps_gradients):
+        return verdict
+    return replace(
+        verdict, effect=Effect.UNKNOWN, applicability=verdict.applicability.lowered(Applicability.UNSAFE),
+        summary=BROKEN.format(broken), reading=None,
+    )  # fmt: skip
 
 
 def foresee(evidence: Evidence) -> None:

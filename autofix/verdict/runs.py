@@ -35,7 +35,10 @@ class Case:
         """How the run of a script with these edited files ended."""
         if trace.outcome == "failed":
             return RunOutcome.SAME_FAILURE if self.pool.same_failure(trace, files) else RunOutcome.OTHER_FAILURE
-        known = {"finished": RunOutcome.FINISHED, "stopped": RunOutcome.PASSED, "timed_out": RunOutcome.TIMED_OUT}
+        known = {
+            "finished": RunOutcome.FINISHED, "stopped": RunOutcome.PASSED, "timed_out": RunOutcome.TIMED_OUT,
+            "instrument_failed": RunOutcome.INSTRUMENT_FAILED,
+        }  # fmt: skip
         return known.get(trace.outcome, RunOutcome.CRASHED)
 
     def passed(self, trace: wire.Trace) -> bool:

@@ -93,6 +93,7 @@ class Stem:
         self.sources.install()
         self.watch = Watch(self._over)
         run.taps.listeners.append(self.watch)
+        run.taps.broke = lambda _error: self._over()
         run.taps.install()
         self.sourced = Sourced(run)
         self.errors = Errors(self._over)

@@ -89,6 +89,24 @@ def copies(tensors: list[torch.Tensor], spare: list[torch.Tensor]) -> list[torch
     return spare
 
 
+class _Ours:
+    """Around what instruments do: what they look at is nothing that the script does, nor is what they raise."""
+
+    __slots__ = ("_broke", "_function")
+
+    def __init__(self, broke: Callable[[Exception], None]) -> None:
+        self._broke = broke
+        self._function: Any = torch._C.DisableTorchFunction()
+
+    def __enter__(self) -> None:
+        self._function.__enter__()
+
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
+        self._function.__exit__(None, None, None)
+        if isinstance(error, Exception):
+            self._broke(error)
+
+
 class Taps:
     """Tells its listeners of each backward call and optimizer step, in the order given."""
 
@@ -96,6 +114,8 @@ class Taps:
         self, frames: Frames, listeners: list[Listener], *, nudged: bool = False, doubled: int = -1, placed: bool = True
     ) -> None:
         self.frames = frames
+        self.broke: Callable[[Exception], None] = lambda _error: None
+        """Who ends the run where an instrument raises: a script that caught it would go on half watched."""
         self.placed = placed
         """Whether somebody asks where a call stands: to walk over the stack is dear beside the rest of a tap."""
         self.nudged, self.doubled, self.listeners = nudged, doubled, listeners
@@ -164,7 +184,7 @@ class Taps:
         return index
 
     def _tell(self, what: str, index: int, optimizer: torch.optim.Optimizer) -> None:
-        with torch._C.DisableTorchFunction():  # what listeners look at is nothing that the script does
+        with _Ours(self.broke):
             for listener in self.listeners:
                 getattr(listener, what)(index, optimizer)
 
@@ -241,24 +261,25 @@ class Taps:
         self.first = self.first or time.monotonic()
         self.calls += outer is None
         self.current = self._running = call
-        with torch._C.DisableTorchFunction(), graph.kept():
+        with _Ours(self.broke), graph.kept():
             for listener in listeners:
                 listener.backward(call)
         if call.accumulate and not call.create and 0 <= self.doubled <= sum(self.counts):
             # Twice as much, to the last bit: what is made of a gradient's direction or sign alone stays the same.
             gradients = tuple(None if gradient is None else gradient * 2 for gradient in gradients)
         try:
-            with _told_of(listeners, call), self.within(call):
+            with self._told_of(listeners, call), self.within(call):
                 result = engine.run_backward(roots, gradients, call.keep, call.create, inputs, *more, **kwargs)
         finally:
             self._running = outer
-            for cleanup in call.cleanups:
-                cleanup()
+            with _Ours(self.broke):
+                for cleanup in call.cleanups:
+                    cleanup()
         self.current = outer
         if outer is None:
             self.ends.append(graph.now())
         call.given = () if call.accumulate else result
-        with torch._C.DisableTorchFunction():
+        with _Ours(self.broke):
             for listener in listeners:
                 listener.backward_done(call)
         call.given = ()
@@ -266,15 +287,15 @@ class Taps:
             return tuple(None if gradient is None else _nudge(gradient) for gradient in result)
         return result
 
-
-@contextlib.contextmanager
-def _told_of(listeners: list[Listener], call: Call) -> Iterator[None]:
-    try:
-        yield
-    except Exception as error:
-        for listener in listeners:
-            listener.backward_failed(call, error)
-        raise
+    @contextlib.contextmanager
+    def _told_of(self, listeners: list[Listener], call: Call) -> Iterator[None]:
+        try:
+            yield
+        except Exception as error:
+            with _Ours(self.broke):
+                for listener in listeners:
+                    listener.backward_failed(call, error)
+            raise
 
 
 def _nudge(gradient: torch.Tensor) -> torch.Tensor:

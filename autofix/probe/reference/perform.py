@@ -5,9 +5,10 @@ the graph. As an *operation* it is part of the forward: what stood there goes in
 written; where something else that an optimizer owns learns by that, the leaf stands for it in this pass alone. A result
 that an optimizer is given is a leaf of its own, or stands for the leaves that it is made of. Where the flag of what a
 module computes is switched off, it is cut, or what is behind it is frozen (`flagged`). The values that a backward
-starts from are summed up, or their mean is taken. A conversion, a flag on another result or an unused input has one
-reading each, and so has a gradient that is to be kept, or to meet a hook, where gradients are off: none comes. So has
-a view that is to be cut, or to have another shape: it is so from then on, for all who hold that very tensor.
+starts from are summed up, or their mean is taken; those of which each depends on an example of its own, by which a
+derivative is asked for, are summed up. A conversion, a flag on another result or an unused input has one reading each,
+and so has a gradient that is to be kept, or to meet a hook, where gradients are off: none comes. So has a view that is
+to be cut, or to have another shape: it is so from then on, for all who hold that very tensor.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ from ..arrays.follow import NOTHING as UNFOLLOWED
 from ..arrays.follow import Follow
 from ..engine import caller, graph
 from ..engine.operators import Functions
-from ..engine.refused import DERIVATIVE, exchanges, is_real, is_write, name_of, refused, swapped
+from ..engine.quiet import quiet
+from ..engine.refused import DERIVATIVE, exchanges, is_real, is_write, listed, name_of, refused, swapped
 from ..engine.remembered import Remembered
 from ..engine.taps import Call, Listener
 from ..instruments.aims import holds_two
@@ -79,6 +81,8 @@ class Perform(Functions, Listener):
         self._unreached: set[Raw] = set()
         self._differentiated: set[int] = set()
         """The ids of tensors by which derivatives with a graph were asked for."""
+        self._by_example: dict[Raw, bool] = {}
+        """Where a derivative of several values is asked for: whether each depends on an example of its own."""
         self._aimed = False
         """Whether a loss or a difference held against each other what both has a graph."""
 
@@ -232,8 +236,30 @@ class Perform(Functions, Listener):
         """A call that goes backward from several values, with what each counts; None if it does not fail by that."""
         if (fitting := ways.with_fitting_weights(func, args, kwargs)) is not None:
             return "weights_fitted", fitting
+        if name_of(func) == DERIVATIVE:
+            return self._weighed_derivative(func, args, kwargs)
         weights = self._weights(args, kwargs) if name_of(func) == "torch.Tensor.backward" else None
         return weights and (weights[0], functools.partial(func, *args[:1], **kwargs | {"gradient": weights[1]}))
+
+    def _weighed_derivative(self, func: Any, args: Any, kwargs: Any) -> tuple[str, Callable[[], Any]] | None:
+        """A derivative of several values: each counts one where each depends on an example of its own.
+
+        Their mean would be the derivative of an example divided by the number of the others. By what all of them share,
+        such as a weight, it may be meant all the same.
+        """
+        given = dict(zip(("outputs", "inputs", "grad_outputs"), args, strict=False)) | kwargs
+        outputs, inputs = (listed((given.get(name),)) for name in ("outputs", "inputs"))
+        with torch._C.DisableTorchFunction():
+            if given.get("grad_outputs") is not None or all(one.numel() == 1 for one in outputs):
+                return None
+            here = self._frames.here()
+            if here not in self._by_example:
+                self._by_example[here] = all(_is_by_example(one, inputs) for one in outputs)
+            own = self._by_example[here]
+            mean = self._operation and not own
+            weights = [torch.full_like(one, 1 / one.numel() if mean else 1.0) for one in outputs]
+        kind = "nonscalar_derivative" if own else "nonscalar_backward"
+        return kind, functools.partial(func, **given | {"grad_outputs": weights})
 
     def _weights(self, args: Any, kwargs: Any) -> tuple[str, torch.Tensor] | None:
         """Why backward does not start at a loss, and what each of its values counts; None if the caller says that.
@@ -317,3 +343,16 @@ class Perform(Functions, Listener):
 def _other(value: Any, *, nudged: bool) -> Any:
     """What a conversion gives, or something a little beside it: does a later loss depend on it?"""
     return beside(value) if nudged else value
+
+
+def _is_by_example(output: torch.Tensor, inputs: list[torch.Tensor]) -> bool:
+    """Whether the first values of an output depend on nothing but the first examples of some inputs."""
+    if output.dim() == 0 or any(one.shape[:1] != output.shape[:1] for one in inputs) or not len(output):
+        return False
+    with quiet():
+        weights = torch.zeros_like(output)
+        weights[0] = 1
+        first = torch._C._ImperativeEngine().run_backward(
+            (output,), (weights,), True, False, tuple(inputs), allow_unreachable=True, accumulate_grad=False
+        )
+        return all(one is None or not bool(one[1:].any()) for one in first)

@@ -27,6 +27,8 @@ SCALE = 0.02
 _FAR, _LOOKED_AT = 1000.0, 4096
 """What makes the mean so many times what a quarter of these numbers stays below is no weight: a mask is filled in."""
 _FARTHER = 1.001
+_CAST = torch.ops.aten._to_copy.default
+"""Before there is an optimizer, what is cast to another type may be a step on the way to what is trained."""
 _DRAWN = 1_000_003
 """Numbers of noise that are drawn for one parameter, at most."""
 _PIECE = 1 << 18
@@ -218,7 +220,7 @@ class Perturb(Listener):
 
         A write or a view may still be part of initialising.
         """
-        if self._early and torch.is_grad_enabled() and self._uses.of(func):
+        if self._early and torch.is_grad_enabled() and self._uses.of(func) and func is not _CAST:
             self._meet_early(tensors(args))
         if not self._starting or self._unwatched:
             return

@@ -52,8 +52,6 @@ _REMAKE = ("torch.tensor", "torch.as_tensor")
 _SINGLE = {"SelectBackward0": "UnbindBackward0", "SliceBackward0": "SplitBackward0"}
 """What a reference makes one by one, as what torch makes all at once."""
 NOTHING = object()
-_OURS = 2
-"""References to a tensor that only the call that counts them and the variable it is in hold."""
 _RANGED = frozenset(
     f"{name}Backward0" for name in ("Softmax", "LogSoftmax", "Sigmoid", "LogSigmoid", "Softplus", "Exp", "Tanh")
 )
@@ -103,7 +101,8 @@ class Sites(Listener):
         """Leaves made of what a function gives that keeps to a range."""
         self._wider: dict[int, tuple[torch.Tensor, Raw]] = {}
         """Leaves that hold more numbers than what they were made of."""
-        self._behind: list[torch.Tensor] = []
+        self._behind: list[weakref.ref[torch.Tensor]] = []
+        """Held by the script alone: what it has given up is no twin of the leaf that is made of it."""
         self._held: list[torch.Tensor] = []
 
     def before(self, func: Any, args: Any, kwargs: Any) -> Any:
@@ -264,7 +263,7 @@ class Sites(Listener):
             self._keep_gradient(result, raw)
             return result
         behind = list(graph.leaves(graph.walk([result])))
-        self._behind += behind
+        self._behind += map(weakref.ref, behind)
         # Where a view is made a leaf, its steps are not to write what it is a view of.
         leaf = result.detach().clone().requires_grad_()
         if self.hooks is not None:
@@ -305,10 +304,8 @@ class Sites(Listener):
         if call.accumulate and not call.create and here and "create" in self._sites.get(here[0], {}):
             self.met[call.stack] = "no_graph"
             call.create = call.keep = True
-        while self._behind:
-            leaf = self._behind.pop()
-            if sys.getrefcount(leaf) > _OURS:
-                self._held.append(leaf)
+        self._held += (leaf for one in self._behind if (leaf := one()) is not None)
+        self._behind.clear()
 
     def told(self) -> dict[str, Any]:
         """Where the gradients of results add up, where a leaf is freer than its maker, and which leaves are left out.

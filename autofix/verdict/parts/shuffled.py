@@ -1,0 +1,137 @@
+"""Batches that a loop takes in random order, and states of which each row belongs to a row of a batch."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from autofix.probe.wire import Carrier, Frame
+from autofix.syntax import blocks, calls, names
+from autofix.syntax.source import Source
+from autofix.syntax.sources import Sources
+
+_ORDERS = frozenset({
+    "randperm", "permutation", "shuffle", "RandomSampler", "SubsetRandomSampler", "WeightedRandomSampler",
+})  # fmt: skip
+"""What puts examples into a random order, or draws them so."""
+_STARTS = ("zeros", "ones", "full", "empty", "rand")
+_DEEPEST = 6
+"""How many definitions are followed from a loop to where its batches come from."""
+
+
+def shuffled(sources: Sources, failed: Sequence[Frame]) -> tuple[Frame, ...]:
+    """The innermost loop around a backward, where it takes its batches in random order; () elsewhere.
+
+    Each turn then begins with examples that have nothing to do with those of the turn before.
+    """
+    stack = list(sources.nodes(failed))
+    for at, (frame, source, node) in enumerate(stack):
+        if (loop := next(blocks.loops(source, node), None)) is not None:
+            callers = [(one, call) for _, one, call in stack[at + 1 :]]
+            found = isinstance(loop, ast.For) and _is_random(sources, source, loop.iter, callers)
+            return (frame,) if found else ()
+    return ()
+
+
+def _is_random(
+    sources: Sources, source: Source, value: ast.AST, callers: Sequence[tuple[Source, ast.AST]], depth: int = _DEEPEST
+) -> bool:
+    """Whether what an expression, or a function that it calls, gives is in random order."""
+    if depth == 0:
+        return False
+    for node in ast.walk(value):
+        if isinstance(node, ast.Call):
+            asked = calls.keyword(node, "shuffle")
+            if calls.name_of(node) in _ORDERS or (asked is not None and not _is_false(asked)):
+                return True
+            made = sources.called(source, node)
+            if made is not None and _is_random(sources, made[0], made[1], (), depth - 1):
+                return True
+        elif isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load):
+            for other, given, above in _given(sources, source, node, callers):
+                if _is_random(sources, other, given, above, depth - 1):
+                    return True
+    return False
+
+
+def _given(
+    sources: Sources, source: Source, node: ast.Name | ast.Attribute, callers: Sequence[tuple[Source, ast.AST]]
+) -> Iterator[tuple[Source, ast.AST, Sequence[tuple[Source, ast.AST]]]]:
+    """What a variable or an attribute was given: where it is bound, put into another order, or handed over."""
+    function = source.function(node)
+    if isinstance(node, ast.Attribute):
+        for home in sources.imported_by(source):
+            for one in names.assignments(home, f"self.{node.attr}"):
+                yield home, one.value or one, ()
+        return
+    if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) and callers:
+        outer, handing = callers[0]
+        if (handed := calls.handed(handing, function, node.id)) is not None:
+            yield outer, handed, callers[1:]
+    for one in names.assignments(source, node.id):
+        if source.function(one) in {function, None}:
+            yield source, one.value or one, callers
+    for other in source.mentioning(node.id):
+        call: ast.AST | None = other.value if isinstance(other, ast.Expr) else None
+        if isinstance(call, ast.Call) and calls.name_of(call) == "shuffle" and source.function(call) is function:
+            yield source, call, callers
+
+
+def _is_false(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and not node.value
+
+
+def is_of_rows(sources: Sources, carrier: Carrier) -> bool:
+    """Whether a state has a row for each of a batch: it begins as large as an input, or a call hands it on.
+
+    `out, self.hidden = self.rnn(x, self.hidden)` is how recurrent modules hand it on. What is as large as a feature, as
+    a running mean is, has no such rows.
+    """
+    home = sources.source(carrier.file)
+    name = carrier.path.rpartition(".")[2]
+    for source in sources.imported_by(home) if home is not None and name.isidentifier() else ():
+        for node in source.mentioning(name):
+            if not isinstance(node, ast.Assign):
+                continue
+            for part, value in names.paired(node):
+                if calls.path_of(part).rpartition(".")[2] == name:
+                    several = any(isinstance(target, ast.Tuple) for target in node.targets)
+                    if _hands_on(value, name, several=several) or _is_as_large(source, value):
+                        return True
+    return False
+
+
+def _hands_on(value: ast.expr, name: str, *, several: bool) -> bool:
+    given = value.args if isinstance(value, ast.Call) else []
+    return several and any(calls.path_of(one).rpartition(".")[2] == name for one in given)
+
+
+def _is_as_large(source: Source, value: ast.expr) -> bool:
+    """Whether a value is a start of the size of what the function is given, or of how many that are."""
+    for call in calls.within(value):
+        name = calls.name_of(call).removeprefix("new_")
+        if not name.startswith(_STARTS):
+            continue
+        if name.endswith("_like"):
+            inner = {calls.name_of(one) for given in call.args for one in calls.within(given)}
+            return not inner & {"mean", "sum", "std", "var"}
+        function = source.function(call)
+        known = (
+            set(calls.parameters(function)) if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) else set()
+        )
+        return any(_counts(one, known) for given in call.args for one in ast.walk(given))
+    return False
+
+
+def _counts(node: ast.AST, parameters: set[str]) -> bool:
+    """Whether an expression is how many rows something has, or a number that the function is given."""
+    match node:
+        case ast.Name(id=name):
+            return name in parameters - {"self"}
+        case (
+            ast.Call(func=ast.Name(id="len")) | ast.Call(func=ast.Attribute(attr="size"), args=[ast.Constant(value=0)])
+        ):
+            return True
+        case ast.Subscript(value=ast.Attribute(attr="shape"), slice=ast.Constant(value=0)):
+            return True
+    return False

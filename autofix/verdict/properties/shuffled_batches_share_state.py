@@ -1,0 +1,132 @@
+"""A state goes on from one batch to another that has nothing to do with it
+
+## What it finds
+
+The passes hand a state on that has a row for each example of a batch (the hidden state of a recurrent layer, the
+potential of a spiking one), the edit cuts the graph between them and keeps the value, and the innermost loop around the
+backward takes its batches in random order: a `DataLoader` with `shuffle=True`, a `randperm`, a generator that makes
+one. This is read from the text, and not said
+
+- where the batches come in their order, as the windows of one sequence do;
+- of what is no row of a batch, as a running mean or a memory of nodes;
+- where the edit itself gives the state a start in each pass.
+
+## Why it matters
+
+In random order, what the state says of one batch says nothing of the next. Mostly each batch is to begin with a new
+state, and the start is missing: with the graph cut, each begins with what strangers left.
+"""
+
+from __future__ import annotations
+
+from autofix.core.model import Finding
+from autofix.syntax.sources import Sources
+from autofix.verdict.evidence import Evidence
+from autofix.verdict.parts.shuffled import is_of_rows, shuffled
+from autofix.verdict.property import Example, Property
+
+UNIT = """\
+class Unit(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.cell, self.state = nn.GRUCell(3, 4), None
+
+    def forward(self, x):
+        if self.state is None:
+            self.state = torch.zeros(len(x), 4)
+        for row in x.unbind(1):
+            self.state = self.cell(row, self.state)
+        return self.state.sum(1)
+
+
+model = Unit()
+x, y = torch.randn(24, 5, 3), torch.randn(24)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for part in ORDER.split(6):
+    loss = (model(x[part]) - y[part]).square().mean()
+    train: loss
+"""
+RANDOM = UNIT.replace("ORDER", "torch.randperm(24)")
+LOADED = (
+    UNIT.replace("x, y =", "data = torch.utils.data.TensorDataset(")
+    .replace("randn(24)\n", "randn(24))\nloader = torch.utils.data.DataLoader(data, 6, shuffle=MIXED)\n")
+    .replace("for part in ORDER.split(6)", "for a, b in loader")
+    .replace("x[part]", "a")
+    .replace("y[part]", "b")
+)
+FUNCTION = (
+    LOADED.replace("MIXED", "True").replace("model = Unit()\n", "").partition("optimizer =")[0]
+    + """\
+
+
+def fit(model, batches):
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for a, b in batches:
+        loss = (model(a) - b).square().mean()
+        train: loss
+
+
+fit(Unit(), loader)
+"""
+)
+RECURRENT = """\
+rnn, head = nn.GRU(3, 4), nn.Linear(4, 1)
+optimizer = torch.optim.SGD([*rnn.parameters(), *head.parameters()], lr=0.1)
+x, hidden = torch.randn(5, 24, 3), None
+for part in ORDER.split(6):
+    out, hidden = rnn(x[:, part], hidden)
+    loss = head(out[-1]).square().mean()
+    train: loss
+"""
+MEAN = """\
+net = nn.Linear(3, 4)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+x, average = torch.randn(24, 3), torch.zeros(4)
+for part in torch.randperm(24).split(6):
+    out = net(x[part])
+    average = 0.9 * average + 0.1 * out.mean(0)
+    loss = (out - average).square().mean()
+    train: loss
+"""
+END = "    optimizer.step()\n"
+
+
+def cut(path: str) -> tuple[str, str]:
+    """The edit that cuts a state behind the step."""
+    return END, f"{END}    {path} = {path}.detach()\n"
+
+
+IN_FUNCTION = tuple(one.replace("    ", "        ") for one in cut("model.state"))
+
+
+class ShuffledBatchesShareState(Property):
+    name = "shuffled-batches-share-state"
+    anyway = True
+    runs = ("trace",)
+    sentence = (
+        "`{path}` has a row for each example and goes on from the iteration before, whose batch was drawn in random "
+        "order: each batch may be meant to begin with a new one"
+    )
+    raises = (
+        Example(RANDOM, *cut("model.state")),
+        Example(LOADED.replace("MIXED", "True"), *cut("model.state")),
+        Example(FUNCTION, *IN_FUNCTION),
+        Example(RECURRENT.replace("ORDER", "torch.randperm(24)"), *cut("hidden")),
+    )
+    silent = (
+        Example(UNIT.replace("ORDER", "torch.arange(24)"), *cut("model.state")),
+        Example(LOADED.replace("MIXED", "False"), *cut("model.state")),
+        Example(RECURRENT.replace("ORDER", "torch.arange(24)"), *cut("hidden")),
+        Example(MEAN, *cut("average")),
+        Example(RANDOM, END, f"{END}    model.state = None\n"),
+    )
+
+    def find(self, evidence: Evidence) -> Finding | None:
+        reading = evidence.assessment.reading
+        if reading is None or not reading.truncated:
+            return None
+        sources = Sources.of(evidence.case.pool.target)
+        carriers = dict.fromkeys(c for one in evidence.trace.crossings if one.by != "earlier" for c in one.carriers)
+        path = next((one.path for one in carriers if is_of_rows(sources, one)), "")
+        place = shuffled(sources, evidence.failure.stack) if path else ()
+        return self.found(place, path=path) if place else None
