@@ -2,7 +2,8 @@
 
 ## What it does
 Asks the result to keep its gradient (`h.retain_grad()`) where it gets its name, is kept for later, or is made; reads
-the gradient of a part from the whole, which is the leaf; and makes a leaf of what a loop moves by its own gradient.
+the gradient of a part from the whole, which is the leaf; and makes a leaf of what a loop moves by its own gradient. A
+result that took the name of the leaf that was made to be asked for its gradient gets a name of its own.
 
 ## Why autograd fails
 A backward writes `.grad` into leaves alone. That of a result stays None unless the result was asked to keep it.
@@ -14,15 +15,17 @@ Keeping a gradient changes none. A new leaf cuts the graph there, which is safe 
 from __future__ import annotations
 
 import ast
+import contextlib
 from collections.abc import Iterator
 
 from autofix.probe.wire import Origin
 from autofix.search import leaves
-from autofix.search.rule import Cause, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
+from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
 from autofix.syntax import blocks, names
-from autofix.syntax.edits import Step, insert_after, insert_before
+from autofix.syntax.edits import Step, insert_after, insert_before, own_name
 
 WHY_PART = "The gradient of a part is the same part of the gradient of the whole, which is a leaf."
+WHY_NAME = "The leaf that asked for its gradient keeps its name, by which that gradient is read."
 WHY_RETAIN = "A result keeps its gradient only where it is asked to."
 
 
@@ -76,6 +79,24 @@ for _ in range(4):
         head(code).square().sum().backward()
         code = code - 0.1 * code.grad
     train: (first - code).square().mean()
+! unsafe: the gradient of the result may be meant
+net = torch.nn.Linear(4, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+
+
+def cached(rows):
+    rows = rows.clone().requires_grad_()
+-    rows = nn.functional.normalize(rows, dim=-1)
+-    loss = (rows[1:] - rows[:-1]).square().sum() + rows[:, 0].sum()
++    rows_now = nn.functional.normalize(rows, dim=-1)
++    loss = (rows_now[1:] - rows_now[:-1]).square().sum() + rows_now[:, 0].sum()
+    loss.backward()
+    return rows.grad * 1
+
+
+for _ in range(4):
+    x = torch.randn(6, 4)
+    train: (net(x) * cached(x)).sum()
 ! the result has no name by which it could be asked
 w = torch.ones(3, requires_grad=True)
 for h in (w * 2, w * 3):
@@ -95,9 +116,17 @@ h.requires_grad = False
         if diagnosis.failure.type == "ValueError":  # an optimizer's
             return
         for origin in diagnosis.trace.origins:
+            yield from self._named(origin, sources)
             yield from self._retained(origin, diagnosis, sources)
             if edits := leaves.read_from_whole(origin, sources):
                 yield self.propose(edits, WHY_PART, title="Read the gradient where it arrives", later=3)
+
+    def _named(self, origin: Origin, sources: Sources) -> Iterator[Proposal]:
+        """Another name for a result whose gradient is read by the name of the leaf that it is made of."""
+        for _, source, node in sources.nodes(origin.stack[:1] if origin.kind == "nonleaf" else ()):
+            with contextlib.suppress(Declined):
+                edits = own_name(source, source.statement(node), origin.name)
+                yield self.propose(edits, WHY_NAME, title="Leave the name to the leaf that asks for its gradient")
 
     def _retained(self, origin: Origin, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """`h.retain_grad()` where the tensor whose gradient is read gets its name, is kept for later, or is made."""

@@ -3,7 +3,7 @@
 ## What it does
 Lets the gradient begin at the value that is meant: `(torch.randn(3) * 0.1).requires_grad_()` in place of
 `torch.randn(3, requires_grad=True) * 0.1`, or the parameter around the whole expression. Keeps the leaf itself in
-place of a clone.
+place of a clone. Where an optimizer was made for the tensor that had that name before, it is made for the new leaf.
 
 ## Why autograd fails
 Only leaves keep a gradient. A cast, a scaling or a move to another device makes a new tensor whose `.grad` stays None,
@@ -17,6 +17,7 @@ or where one of them leaves a parameter without gradient.
 from __future__ import annotations
 
 import ast
+import contextlib
 import dataclasses
 from collections.abc import Iterator
 
@@ -38,6 +39,7 @@ from autofix.syntax.edits import (
 
 DETACH = "Detach the tensor before its flag is set"
 WHY_DETACH = "A detached tensor is a leaf, whose flag may be set; it shares the values."
+WHY_HANDED = "The tensor with the new value is the leaf, and the optimizer moves it in the place of the old one."
 WHY_ITSELF = "The leaf stays the tensor that an optimizer moves; its clone is a result."
 _PARAMETERS = ("Parameter", "UninitializedParameter")
 _DEEPEST = 3
@@ -131,6 +133,29 @@ for _ in range(4):
     x = torch.randn(5, 3)
     train: (net(normed(x)) - 1).square().mean()
     print(slope(x))
+! unsafe: the picture that the optimizer was made for grows; its new size may be meant as a result of it
+class Dream:
+    def __init__(self, start, rate):
+        self.img, self.rate = start.clone().requires_grad_(), rate
+        self.opt = torch.optim.Adam([self.img], lr=rate)
+
+    def grow(self):
+-        self.img = torch.cat([self.img, self.img])
++        self.img = torch.cat([self.img, self.img]).detach().requires_grad_()
++        self.opt = torch.optim.Adam([self.img], lr=self.rate)
+
+    def round(self):
+        for _ in range(3):
+            self.opt.zero_grad()
+            (self.img - 1).square().mean().backward()
+            self.img.grad /= self.img.grad.norm()
+            self.opt.step()
+
+
+dream = Dream(torch.zeros(2), 0.1)
+for _ in range(3):
+    dream.round()
+    dream.grow()
 ! the tensor is made by code that stands in no file
 w = torch.ones(2, requires_grad=True)
 exec("h = w * 2")
@@ -213,6 +238,14 @@ print([t.requires_grad_(False) for t in (w * 2, w * 3)])
             yield self.propose(receiver(source, node), WHY_ITSELF, title="Keep the tensor itself", later=3)
 
     def _leaf(self, source: Source, node: ast.expr) -> Iterator[Proposal]:
+        """A leaf of the result; where an optimizer holds what had its name before, only one that it is given."""
+        statement = source.statement(node)
+        if isinstance(statement, ast.Assign) and statement.value is node:
+            with contextlib.suppress(Declined):
+                handed = leaves.handed_to_optimizer(source, statement)
+                edits = [*append_call(source, node, leaves.LEAF), *handed]
+                yield self.propose(edits, WHY_HANDED, title="Make a leaf of the result, for the optimizer", later=3)
+                return
         for copy, of, later in (("", "", 4), (".clone()", "a copy of ", 5)):
             edits = append_call(source, node, f".detach(){copy}.requires_grad_()")
             yield self.propose(edits, leaves.WHY, title=f"Make a leaf of {of}the result", later=later)

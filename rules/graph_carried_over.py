@@ -2,7 +2,8 @@
 
 ## What it does
 Cuts the graph where the tensor is stored: `h = h.detach()` after the step (a tuple, list or dict of states element by
-element), `bank.append(z.detach())`, `self.state = state.detach()`.
+element), `bank.append(z.detach())`, `self.state = state.detach()`. A method by which the class cuts its other state, if
+the program calls it, is extended by what it leaves out.
 
 ## Why autograd fails
 A hidden state, a memory bank or a running value keeps the graph of the iteration that made it. That iteration's
@@ -19,12 +20,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from autofix.probe.wire import Carrier
-from autofix.search.cutting import after_backward, before_use, may_be_none, where_stored
+from autofix.search.cutting import after_backward, before_use, in_own_method, may_be_none, where_stored
 from autofix.search.rule import Cause, Diagnosis, Example, Proposal, Rule, Sources, Tier
 from autofix.syntax import blocks
 from autofix.syntax.edits import insert_after
 
 WHY = "Later reads of {path} get the value alone, and no backward goes on into the graph behind it."
+BESIDE = "Cut the graph where the class cuts that of its other state"
 
 
 class GraphCarriedOver(Rule):
@@ -136,6 +138,34 @@ for _ in range(4):
     states = [state]
     train: out.pow(2).mean()
 +    states = repackage(states)
+! a method of the class cuts one state, and leaves what waits in a dict of lists
+class Memory(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.cell = torch.nn.GRUCell(3, 3)
+        self.state, self.waiting = torch.zeros(4, 3), {}
+
+    def forward(self, rows, x):
+        for row, kept in self.waiting.items():
+            for message, scale in kept:
+                self.state = self.state.index_add(0, torch.tensor([row]), scale * message[None])
+        self.waiting = {row: [] for row in range(4)}
+        out = self.cell(x, self.state[rows])
+        for row, message in zip(rows.tolist(), out):
+            self.waiting[row].append((message, 0.5))
+        return out
+
+    def detach_state(self):
+        self.state = self.state.detach()
++        self.waiting = {k: [(s[0].detach(), s[1]) for s in v] for k, v in self.waiting.items()}
+
+
+memory = Memory()
+opt = torch.optim.SGD(memory.parameters(), lr=0.1)
+for i in range(5):
+    loss = sum((memory(torch.tensor([j, (i + j) % 4]), torch.randn(2, 3)) - 1).square().mean() for j in range(2))
+    train: loss
+    memory.detach_state()
 ! nothing is carried anywhere: the same loss twice
 w = torch.ones(3, requires_grad=True)
 loss = w.exp().sum()
@@ -197,6 +227,8 @@ for _ in range(4):
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """For variables that carried a shared tensor: cut after the backward, where stored, and before their use."""
         carriers = list(dict.fromkeys(carrier for crossing in diagnosis.crossed for carrier in crossing.carriers))
+        for edits, paths, later in in_own_method(carriers, diagnosis, sources):
+            yield self.propose(edits, WHY.format(path=" and ".join(paths)), title=BESIDE, later=later)
         for edits, paths, later in after_backward(carriers, diagnosis, sources):
             yield self.propose(edits, WHY.format(path=" and ".join(paths)), later=later)
         yield from self._dropped(carriers, diagnosis, sources)

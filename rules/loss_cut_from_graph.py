@@ -39,7 +39,8 @@ _WITHOUT = {
     "undifferentiable": "the operation has no gradient",
 }
 _USUAL = {
-    "discrete": "a count or an index has no gradient: compute the loss from probabilities, or a sigmoid of a distance",
+    "discrete": "an index, a count or a comparison has no gradient: in the place of an argmax, take the mean of the "
+    "values under the softmax, or train the scores by cross_entropy; of a comparison, a sigmoid of the distance",
     "numpy": "what numpy computes has no graph: compute the same with torch",
     "undifferentiable": "this operation has no gradient: use one that has, or give its part of the graph by hand",
     "item": "a number has no graph: keep the tensor here, and take its number where it is printed",

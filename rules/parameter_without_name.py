@@ -6,12 +6,14 @@ Gives the parameter a name of its own in the module, and computes the value from
 
 ## Why autograd fails
 The constructor computes the value once. The first backward frees its graph; the next pass finds it empty. The parameter
-itself stands in no attribute, so `parameters()` does not give it, and no optimizer trains it.
+itself stands in no attribute, so `parameters()` does not give it, and no optimizer trains it. An optimizer that is
+given the value refuses it, since it is a result.
 
 ## Fix safety
 Safe where the run shows that the parameter gets a gradient and that nothing of the program holds it, and where the
 function keeps what it gives in a range, as `exp`, `softplus` and `softmax` do: nobody makes a parameter that cannot be
-trained. All other gradients stay those of the code.
+trained. All other gradients stay those of the code. Where an optimizer is given the value itself, the code says that
+the value is trained, and the edit, which trains the parameter, is not safe.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ WHY = "The parameter behind {paths} is kept by name, and each forward computes f
 class ParameterWithoutName(Rule):
     code, name = "AG425", "parameter-without-name"
     title = "Keep the parameter, and compute from it where it is read"
-    causes = frozenset({Cause.FREED_GRAPH})
+    causes = frozenset({Cause.FREED_GRAPH, Cause.NONLEAF_GRADIENT})
     tier = Tier.PASS
     examples = Example.each("""\
 import torch.nn.functional as F
@@ -104,6 +106,30 @@ net = Net()
 optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(5):
     train[optimizer]: (net(torch.randn(8, 2)) - 1).square().mean()
+! unsafe: an optimizer is given the value, which the code says is trained
+class Prior:
+    def __init__(self, counts):
+        self.means = nn.Parameter(torch.zeros(len(counts)))
+        logits = nn.Parameter(counts.log())
+-        self.weights = torch.softmax(logits, dim=0)
++        self.raw_weights = logits
++
++    @property
++    def weights(self):
++        return torch.softmax(self.raw_weights, dim=0)
+
+    def parameters(self):
+-        return [self.means, self.weights]
++        return [self.means, self.raw_weights]
+
+    def log_prob(self, x):
+        return torch.logsumexp(self.weights.log() - (x[:, None] - self.means).square(), 1)
+
+
+prior = Prior(torch.tensor([3.0, 5.0]))
+optimizer = torch.optim.SGD(prior.parameters(), lr=0.1)
+for _ in range(5):
+    train[optimizer]: -prior.log_prob(torch.randn(8)).mean()
 ! the factor may be what the parameter is to begin with
 class Net(nn.Module):
     def __init__(self):
@@ -156,5 +182,9 @@ for _ in range(3):
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """For each constructor that keeps what crosses, made of parameters that it does not keep."""
-        for found in registered(sources, (one.made for one in diagnosis.trace.crossings)):
-            yield self.propose(found.steps, WHY.format(paths=", ".join(found.paths)))
+        refused = diagnosis.cause is Cause.NONLEAF_GRADIENT
+        made = diagnosis.lost("nonleaf") if refused else [one.made for one in diagnosis.trace.crossings]
+        for found in registered(sources, made):
+            if found.listed or not refused:
+                steps = [*found.steps, *(found.listed if refused else ())]
+                yield self.propose(steps, WHY.format(paths=", ".join(found.paths)))

@@ -6,11 +6,11 @@ Detaches the sample where it is drawn: `action = (mean + std * noise).detach()`.
 ## Why autograd fails
 The sample has a graph to the mean and the spread that it was made of, and an array has no place for that. To detach it
 for the hand-over alone leaves the graph in the loss: the log-probability of `mean + std * noise` does not depend on the
-mean, whose gradient is then zero.
+mean, whose gradient is then zero, or what a bound that the sample goes through sends it.
 
 ## Fix safety
-Safe where the gradients of what the sample is made of cancel out with the graph and do not without, and a loss depends
-on what was handed over. Elsewhere the path of the sample may be what trains, and the edit changes gradients.
+Safe where what a loss sends to the log-probability of the sample depends on what was handed over, and nothing else in
+that loss is made of the sample. Elsewhere the path of the sample may be what trains, and the edit changes gradients.
 """
 
 from __future__ import annotations
@@ -73,6 +73,31 @@ for _ in range(5):
     reward = torch.as_tensor(-abs(act.numpy() - 0.5))
     loss = -(dist.log_prob(raw) * reward).mean()
     train: loss
+! a bound whose density is in the loss, too
+net = torch.nn.Linear(3, 2)
+opt = torch.optim.SGD(net.parameters(), lr=0.05)
+for _ in range(5):
+    mean, std = net(torch.randn(6, 3)).chunk(2, 1)
+    std = std.exp()
+-    raw = mean + std * torch.randn_like(mean)
++    raw = (mean + std * torch.randn_like(mean)).detach()
+    act = torch.tanh(raw)
+    reward = torch.as_tensor(-abs(act.numpy() - 0.5))
+    density = -((raw - mean) / std).square() / 2 - std.log() - torch.log(1.01 - act**2)
+    loss = -(density * reward).mean()
+    train: loss
+! unsafe: an entropy that is estimated by samples, and only shown what came of them
+net = torch.nn.Linear(3, 2)
+opt = torch.optim.SGD(net.parameters(), lr=0.05)
+for _ in range(5):
+    mean, std = net(torch.randn(6, 3)).chunk(2, 1)
+    std = std.exp()
+-    raw = mean + std * torch.randn_like(mean)
++    raw = (mean + std * torch.randn_like(mean)).detach()
+    act = torch.tanh(raw)
+    print(act.numpy().mean())
+    density = -((raw - mean) / std).square() / 2 - std.log() - torch.log(1.01 - act**2)
+    train: density.mean()
 ! unsafe: a critic that judges the sample trains the actor by its path
 actor, critic = torch.nn.Linear(3, 2), torch.nn.Linear(1, 1).requires_grad_(False)
 opt = torch.optim.SGD(actor.parameters(), lr=0.05)

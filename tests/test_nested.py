@@ -48,6 +48,9 @@ def made(kind: str) -> Any:
         "deque": lambda: collections.deque([(tensor(), tensor())], maxlen=3),
         "deques in a dict": lambda: {"a": collections.deque([tensor()]), "b": collections.deque([tensor(), tensor()])},
         "many unlike": lambda: [None, *[tensor(), (tensor(), tensor()), {"k": tensor()}] * 4],
+        "lists, some empty": lambda: {1: [], 2: [(tensor(), 0.5), (tensor(), 1.5)], 3: []},
+        "growing rows, some empty": lambda: [[], [tensor()], [tensor(), tensor()]],
+        "another dict of lists": lambda: collections.defaultdict(list, {1: [(tensor(), tensor())], 2: []}),
         "deep": lambda: [[{"a": [tensor()]}]],
     }
     return values[kind]()
@@ -72,7 +75,8 @@ def tensors(value: Any) -> Iterator[Any]:
     [
         "tensor", "tuple", "list of tuples", "growing list", "with gaps", "mixed", "dict of tuples", "mixed dict",
         "another dict", "named tuples", "dataclass", "deque",
-        "deques in a dict", "many unlike", "deep",
+        "deques in a dict", "many unlike", "lists, some empty", "growing rows, some empty", "another dict of lists",
+        "deep",
     ],
 )  # fmt: skip
 def test_a_cut_keeps_the_values_and_what_holds_them(kind: str) -> None:

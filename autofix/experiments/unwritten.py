@@ -194,15 +194,15 @@ def emptied_together(target: Target, trace: wire.Trace, failed: wire.Stack) -> t
     return None, {}
 
 
-def sampled(target: Target, diagnosis: Diagnosis, *, moved: bool = False) -> dict[Path, bytes]:
+def sampled(target: Target, diagnosis: Diagnosis, *, constant: bool = True, moved: bool = False) -> dict[Path, bytes]:
     """The files in which what torch refuses to hand over is a constant from where it is drawn; {} if it is no draw.
 
-    `moved`: what is handed over is a little otherwise.
+    `constant`: whether it is; `moved`: what is handed over is a little otherwise.
     """
     sources = Sources.of(target)
     for made in diagnosis.lost("nonleaf") if diagnosis.cause is Cause.CONVERSION else ():
         with contextlib.suppress(Declined, EditConflict):
-            steps = as_data(sources, made)
+            steps = [step for step in as_data(sources, made) if constant]
             for _, source, node in sources.located(diagnosis.failure.stack[:1]) if moved else ():
                 steps += embed(source, node, _MOVED_ARRAY)
             files = {one.source: [other for other in steps if other.source is one.source] for one in steps}

@@ -12,9 +12,9 @@ from .standins import dynamo
 
 OLDEST = (2, 0)
 _OWN = (
-    ".audit.watch", ".beginning.stem", ".child", ".engine.aliased", ".engine.functions", ".engine.names",
-    ".engine.sources", ".failure.classify", ".failure.origins", ".failure.refusals", ".failure.tracing",
-    ".instruments.aimed", ".instruments.aims", ".instruments.cancels", ".instruments.comparisons",
+    ".arrays.densities", ".audit.watch", ".beginning.stem", ".child", ".engine.aliased", ".engine.functions",
+    ".engine.names", ".engine.sources", ".failure.classify", ".failure.origins", ".failure.refusals",
+    ".failure.tracing", ".instruments.aimed", ".instruments.aims", ".instruments.cancels", ".instruments.comparisons",
     ".instruments.courses", ".instruments.guards", ".instruments.hooks", ".instruments.kept", ".instruments.parting",
     ".instruments.signs", ".instruments.silent", ".instruments.stopper", ".instruments.terms", ".instruments.uses",
     ".instruments.witness", ".program.frames", ".program.launch", ".program.overlay", ".program.reach",

@@ -209,6 +209,7 @@ class Run(State):
         self.modes.enter_context(self.perturb.watching())
 
     def _arm_comparisons(self) -> None:
+        from .arrays.densities import Densities
         from .instruments.cancels import Cancels
         from .instruments.comparisons import Comparisons
 
@@ -216,7 +217,9 @@ class Run(State):
             comparisons = self.modes.enter_context(
                 Comparisons(self.frames, self.request.older, rest=self.request.still)
             )
-            self.taps.listeners += [comparisons, self.modes.enter_context(Cancels(self.frames))]
+            cancels = self.modes.enter_context(Cancels(self.frames))
+            self.densities = Densities(self.frames, cancels.places)
+            self.taps.listeners += [comparisons, self.densities, cancels]
 
     # The script -----------------------------------------------------------------------------------------------------
 

@@ -620,6 +620,20 @@ class Compared:
 
 
 @dataclass(frozen=True, slots=True)
+class Density:
+    """What the backward calls at one place sent to parts of losses that were made at another, as sketches in order.
+
+    These parts are made of what left torch, and of nothing that is not made of what that was made of. `chosen`: a
+    minimum or a bound lies between, and decides what is sent.
+    """
+
+    loss: Stack
+    stack: Stack
+    values: tuple[tuple[float, ...], ...]
+    chosen: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Graph:
     """The graph around a failure; edges go from what makes a tensor to what uses it. `left_out`: nodes farther away."""
 
@@ -688,6 +702,7 @@ class Trace:
     begun: int = 0  # of what is reused: so many last passes began anew, and what others share of it is not known yet
     anew: bool = False  # of what is reused: passes apply all parameters that it was made of anew, in the same way
     compared: tuple[Compared, ...] = ()  # only where asked for
+    densities: tuple[Density, ...] = ()  # only where asked for
     shared: tuple[int, ...] = ()  # of what is reused: the ages of its outermost nodes
     older: tuple[int, ...] = ()  # the same of all that passes took of earlier ones
     handed: tuple[int, ...] = ()  # ages of what a backward call leaves to the next while no step lies between

@@ -60,6 +60,36 @@ def after_backward(carriers: list[Carrier], diagnosis: Diagnosis, sources: Sourc
             yield [*edits, *(step for one in chosen for step in one.imports)], paths, min(depth, 2) + reach
 
 
+def in_own_method(carriers: list[Carrier], diagnosis: Diagnosis, sources: Sources) -> Iterator[Placed]:
+    """At the end of the method by which a class cuts its other states, where the program calls that."""
+    owners: dict[tuple[str, str], list[Carrier]] = {}
+    for carrier in carriers:
+        if carrier.path.startswith("self.") and carrier.path.count(".") == 1:
+            owners.setdefault((carrier.file, carrier.function.rpartition(".")[2]), []).append(carrier)
+    reached = sources.reached(diagnosis.failure.stack) if owners else []
+    for (file, name), kept in owners.items():
+        for source in (one for one in reached if str(one.path) == file):
+            for method in _methods_that_cut(source, name):
+                written = ast.unparse(method)
+                cuts = cut([one for one in kept if one.path not in written], (), source, sources)
+                called = (one for other in reached for one in other.mentioning(method.name))
+                if cuts and any(isinstance(one, ast.Call) and calls.name_of(one) == method.name for one in called):
+                    edits = insert_after(source, method.body[-1], [one.line for one in cuts])
+                    yield (
+                        [*edits, *(step for one in cuts for step in one.imports)],
+                        [path for one in cuts for path in one.paths],
+                        0,
+                    )
+
+
+def _methods_that_cut(source: Source, name: str) -> Iterator[ast.FunctionDef]:
+    """The methods of a class that only cut what its objects hold, and give nothing back."""
+    for node in source.mentioning(name):
+        for method in node.body if isinstance(node, ast.ClassDef) and node.name == name else ():
+            if isinstance(method, ast.FunctionDef) and _cuts_all(method, set()) and not live.returned(method):
+                yield method
+
+
 def _guarded(source: Source, statement: ast.stmt, cut: Cut) -> list[str]:
     """A cut's lines, under the condition under which the code beside it uses the object that holds what is cut."""
     around = set(source.around(statement))

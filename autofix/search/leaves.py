@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from autofix.core.edit import Declined
 from autofix.probe.wire import Origin
 from autofix.syntax import names
-from autofix.syntax.calls import method, path_of
+from autofix.syntax.calls import known, method, path_of
 from autofix.syntax.edits import Step, delete, insert_after, replace
 from autofix.syntax.source import Source
 from autofix.syntax.sources import Sources
@@ -28,6 +29,57 @@ def read_from_whole(origin: Origin, sources: Sources) -> list[Step]:
         part = f"{source.segment(node.value)}.grad[{source.segment(node.slice)}]"
         return [edit for one in reads for edit in replace(source, one, part)]
     return []
+
+
+def handed_to_optimizer(source: Source, statement: ast.stmt) -> list[Step]:
+    """What gives a variable that a statement binds anew to the optimizer that was made for its value before.
+
+    The optimizer is made anew, where what it is made of is known there, or else is given the variable and forgets what
+    it knows of the old one. Declines where it has others as well, or none.
+    """
+    path = path_of(statement.targets[0]) if isinstance(statement, ast.Assign) and len(statement.targets) == 1 else ""
+    for one in source.mentioning(path) if path else ():
+        match one:
+            case ast.Assign(targets=[target], value=ast.Call(args=[ast.List(elts=[owned]), *_]) as call) if (
+                path_of(owned) == path
+                and path_of(target)
+                and known(source, call.func, ("torch",)).startswith("optim.")
+                and _comes_later(source, statement, one, path)
+            ):
+                name = path_of(target)
+                swap = [f'{name}.param_groups[0]["params"] = [{path}]', f"{name}.state.clear()"]
+                return insert_after(source, statement, _in_words_of(source, one, call, statement) or swap)
+    raise Declined(f"no optimizer is made for {path or 'it'} alone")
+
+
+def _comes_later(source: Source, statement: ast.stmt, made: ast.stmt, path: str) -> bool:
+    """Whether a statement binds a variable once more that an optimizer was made for: it is known there, too."""
+    here, there = source.function(statement), source.function(made)
+    if here is there:
+        return statement.lineno > made.lineno
+    return path.startswith("self.") and getattr(there, "name", "") == "__init__"
+
+
+def _in_words_of(source: Source, made: ast.stmt, call: ast.Call, statement: ast.stmt) -> list[str]:
+    """The lines that make an optimizer, as the function of a statement can spell them; [] where it cannot.
+
+    What a constructor was given is known by the attribute that keeps it.
+    """
+    here, there = source.function(statement), source.function(made)
+    if here is there or there is None:
+        return names.copied(source, made)
+    kept = {
+        value.id: path_of(target)
+        for one in ast.walk(there)
+        if isinstance(one, ast.Assign)
+        for target, value in names.paired(one)
+        if isinstance(value, ast.Name) and path_of(target).startswith("self.")
+    }
+    own = names.locals_of(there) - {"self"}
+    read = [one for one in ast.walk(call) if isinstance(one, ast.Name) and one.id in own]
+    if any(one.id not in kept for one in read):
+        return []
+    return names.copied(source, made, renamed={one: kept[one.id] for one in read})
 
 
 def under_own_name(source: Source, scope: ast.AST, bound: ast.stmt, path: str, root: ast.expr) -> list[Step]:

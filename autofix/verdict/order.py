@@ -13,7 +13,7 @@ _EFFECTS = list(Effect)
 _EITHER_WAY = ("shared-across-passes",)
 _UNUSUAL = (
     "range-is-left", "loss-trains-its-target", "weight-is-trained", "gradient-sent-twice", "graph-older-than-update",
-    "collected-values-are-one-memory",
+    "collected-values-are-one-memory", "leaf-loses-its-name", "sample-keeps-its-graph",
 )  # fmt: skip
 """Findings that say that another edit is usually meant: one that trains otherwise and has no doubt comes before."""
 _STARVED = ("switched-off-for-what-is-owned",)

@@ -219,9 +219,28 @@ class Runs:
     @once
     def sample_moved(self) -> wire.Trace | None:
         """The reference in which a sample is a constant, and handed over a little otherwise; None if there is none."""
+        return self._handed_otherwise(constant=True)
+
+    @once
+    def densities_moved(self) -> wire.Trace | None:
+        """The reference while parameters rest in which a sample is handed over a little otherwise, with its graph.
+
+        It is watched for what losses send to densities of it.
+        """
+        return self._handed_otherwise(Treatment.STILL, Intervention.COMPARED, constant=False)
+
+    def _handed_otherwise(
+        self,
+        treatment: Treatment = Treatment.LIVE,
+        intervention: Intervention = Intervention.NONE,
+        *,
+        constant: bool,
+    ) -> wire.Trace | None:
         pool = self.case.pool
-        files = sampled(pool.target, self.case.diagnosis, moved=True) if pool.written["sampled"] else {}
-        return pool.get(replace(RunSpec.edited(files), reading=self.code)) if files else None
+        if not pool.written["sampled"]:
+            return None
+        files = sampled(pool.target, self.case.diagnosis, constant=constant, moved=True)
+        return pool.get(replace(RunSpec.edited(files, treatment, intervention), reading=self.code)) if files else None
 
     nudged = _reference(intervention=Intervention.NUDGED)
     """The reference in which derivatives without a graph, and refused conversions, are a little larger."""

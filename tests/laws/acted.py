@@ -59,4 +59,62 @@ COUNTED = POLICY.mutated(
     ("loss = -(chance * earned).mean()", "loss = (head(earned) - act).square().mean() - spread.log().mean()"),
     right=("handed over", "mean cut"),
 )
-PROGRAMS = [POLICY, FIXED, ADDED, JUDGED, SHOWN, COUNTED]
+BOUND = Program(
+    "a bound that the sample goes through has a part in the density that is weighed",
+    """\
+import torch
+
+actor = Net(1, 2)
+optimizer = Optimizers(actor)
+seen = torch.zeros(6, 1)
+for _ in range(5):
+    mean, spread = actor(seen).chunk(2, 1)
+    spread = spread.exp()
+    raw = mean + spread * torch.randn_like(mean)
+    act = torch.tanh(raw)
+    seen = torch.tensor([[float(str(one))] for one in act.numpy()[:, 0]])
+    earned = -abs(seen - 0.5)
+    chance = torch.distributions.Normal(mean, spread).log_prob(raw) - torch.log(1.01 - act**2)
+    loss = -(chance * earned).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+""",
+    {
+        "data": (("* torch.randn_like(mean)", "* torch.randn_like(mean)\n    raw = raw.detach()"),),
+        "handed over": (("act.numpy()", "act.detach().numpy()"),),
+        "bound cut": (("torch.tanh(raw)", "torch.tanh(raw.detach())"),),
+    },
+    frozenset({"data"}),
+)
+MATRIX = BOUND.mutated(
+    "all that came of the samples weighs their densities in one product",
+    ("-(chance * earned).mean()", "-chance[:, 0] @ earned[:, 0]"),
+    right=("data",),
+)
+CLIPPED = BOUND.mutated(
+    "a minimum with a clipped ratio lies between the densities and what weighs them",
+    (
+        "    loss = -(chance * earned).mean()",
+        "    loss = -torch.minimum(chance.exp() * earned, chance.exp().clamp(0.8, 1.2) * earned).mean()",
+    ),
+)
+ENTROPY = BOUND.mutated(
+    "an entropy is estimated by samples, of which the network sees what came of them",
+    ("-(chance * earned)", "(0.2 * chance)"),
+    right=("handed over",),
+)
+LEARNED = BOUND.mutated(
+    "the weight of an entropy is learned",
+    ("actor = Net(1, 2)", "actor, one, weight = Net(1, 2), torch.ones(1), Net(1, 1)"),
+    ("Optimizers(actor)", "Optimizers(actor, weight)"),
+    ("-(chance * earned).mean()", "(weight(one).detach() * chance - weight(one) * chance.detach()).mean()"),
+    right=("handed over",),
+)
+MODELLED = BOUND.mutated(
+    "a network that is not trained judges the sample, weighed by what came of it",
+    ("actor = Net(1, 2)", "actor, model = Net(1, 2), Net(1, 1).requires_grad_(False)"),
+    ("chance * earned", "model(act) * earned"),
+    right=("handed over",),
+)
+PROGRAMS = [POLICY, FIXED, ADDED, JUDGED, SHOWN, COUNTED, BOUND, MATRIX, CLIPPED, ENTROPY, LEARNED, MODELLED]

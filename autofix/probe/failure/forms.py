@@ -13,6 +13,8 @@ _DEPTH = 5
 _ENDS = 20
 _EACH = 8
 """A container of more items than this is told by one form for all of them, or by a few, or not at all."""
+_ANY_NUMBER = ("[*", "(*", "{**", "mapping(", "deque(")
+"""What a form begins with, where it is that of a container of any number of items alike."""
 _TYPES = {"(": "tuple", "[": "list", "{": "dict"}
 """What a form begins with, where it is that of a type that a program can ask for."""
 
@@ -50,8 +52,9 @@ def parts(value: Any) -> dict[str, Any]:
 
 def _sequence(value: list[Any] | tuple[Any, ...] | deque[Any], depth: int) -> str:
     items = list(value)
-    forms = [form(item, depth + 1) for item in items[:_ENDS] + items[_ENDS:][-_ENDS:]]
-    one = _common(forms)
+    shown = items[:_ENDS] + items[_ENDS:][-_ENDS:]
+    forms = [form(item, depth + 1) for item in shown]
+    one = _common(forms, shown)
     if isinstance(value, deque):
         return f"deque({one})" if one else NOTHING
     if not one and (len(items) > _EACH or not any(map(_holds, forms))):
@@ -63,7 +66,7 @@ def _sequence(value: list[Any] | tuple[Any, ...] | deque[Any], depth: int) -> st
 def _mapping(value: dict[Any, Any], depth: int) -> str:
     items = dict(list(value.items())[:_ENDS])
     forms = {key: form(item, depth + 1) for key, item in items.items()}
-    one = _common(list(forms.values()))
+    one = _common(list(forms.values()), list(items.values()))
     if one:
         return f"{{**{one}}}" if type(value) is dict else f"mapping({one})"
     plain = all(isinstance(key, (str, int)) for key in forms)
@@ -72,8 +75,15 @@ def _mapping(value: dict[Any, Any], depth: int) -> str:
     return f"{{{', '.join(f'{key!r}: {one}' for key, one in forms.items())}}}"
 
 
-def _common(forms: list[str]) -> str:
-    """The one form that all items have, or of many the few that their types tell apart; '' where there is none."""
+def _common(forms: list[str], items: list[Any]) -> str:
+    """The one form that all items have, or of many the few that their types tell apart; '' where there is none.
+
+    What holds nothing has the form of others of its type that may hold any number.
+    """
+    full = [(one, type(item)) for one, item in zip(forms, items, strict=True) if not _is_empty(item)]
+    alike, types = {one for one, _ in full}, {kind for _, kind in full}
+    if len(full) < len(forms) and len(alike) == 1 and min(alike).startswith(_ANY_NUMBER):
+        return min(alike) if {type(item) for item in items} == types else ""
     kinds = sorted(dict.fromkeys(forms), key=lambda one: (one != "None", one == "tensor"))
     holding = [one for one in kinds if one != "None"]
     if not holding or not all(map(_holds, holding)) or (len(holding) > 1 and len(forms) <= _EACH):
@@ -81,6 +91,10 @@ def _common(forms: list[str]) -> str:
     if len({_TYPES.get(one[:1], one) for one in holding}) < len(holding):
         return ""
     return f"({' or '.join(kinds)})" if len(kinds) > 1 else holding[0]
+
+
+def _is_empty(item: Any) -> bool:
+    return isinstance(item, (list, tuple, dict, deque)) and not item
 
 
 def _holds(one: str) -> bool:

@@ -39,7 +39,7 @@ class Cancels(Functions, Listener):
     def __init__(self, frames: Frames) -> None:
         super().__init__()
         self._frames = frames
-        self._places: dict[int, Raw] = {}
+        self.places: dict[int, Raw] = {}
         """Where what has a graph was made since the latest backward, by the ages of nodes."""
         self._passes: dict[tuple[str, Raw], list[bool]] = {}
         """For each place of a backward, and either kind of value: whether gradients of one cancelled, pass by pass."""
@@ -55,8 +55,8 @@ class Cancels(Functions, Listener):
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         result = func(*args, **(kwargs or {}))
         node = graph.made_by(result) if isinstance(result, torch.Tensor) else None
-        if node is not None and len(self._places) < _MOST:
-            self._places[node._sequence_nr()] = self._frames.here()
+        if node is not None and len(self.places) < _MOST:
+            self.places[node._sequence_nr()] = self._frames.here()
         return result
 
     def backward(self, call: Call) -> None:
@@ -94,10 +94,10 @@ class Cancels(Functions, Listener):
                 for name, watched in self._watched.items():
                     at: dict[Raw, list[bool]] = {}
                     for made in watched & gone.keys():
-                        at.setdefault(self._places.get(made[0]._sequence_nr(), ()), []).append(gone[made])
+                        at.setdefault(self.places.get(made[0]._sequence_nr(), ()), []).append(gone[made])
                     if watched:
                         self._passes.setdefault((name, call.stack), []).append(any(map(all, at.values())))
-        self._places.clear()
+        self.places.clear()
         self._forget()
 
     def _forget(self) -> None:

@@ -81,6 +81,8 @@ def arm(run: State, uses: Uses, hooks: Hooks) -> None:
         perform.walked = Walked(run.overlay.read) if asked.reading == "operation" else None
     run.performing = perform
     perform.by_hand, perform.looked = carried.put, carried.evaluated.heard
+    if run.densities is not None:
+        perform.leaves_torch = run.densities.leaves_torch
     run.safe = MutationSafe(carried.wrote, uses, at_once=asked.at_once)
     heard.append(run.safe)
     run.taps.before_writes = [run.safe.spare]

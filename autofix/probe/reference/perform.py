@@ -65,6 +65,8 @@ class Perform(Functions, Listener):
         """Who hears of writes that leave no trace in the graph and are no step of an optimizer."""
         self.looked: Callable[[Any, Any], None] = lambda _func, _args: None
         """Who hears of what is looked at."""
+        self.leaves_torch: Callable[[torch.Tensor], None] = lambda _tensor: None
+        """Who hears of results that are turned into arrays or numbers."""
         self.begins: Callable[[torch.Tensor], None] = lambda _leaf: None
         """Who hears of a leaf before a write that is part of the forward."""
         self._in_step = False
@@ -225,6 +227,7 @@ class Perform(Functions, Listener):
         else:
             plain = target.detach()
         self._converted.keep(target, None)
+        self.leaves_torch(target)
         given = func(*swapped(args, target, plain), **swapped(kwargs, target, plain))
         self._memory.converted(plain, given)
         return _other(given, nudged=self._nudged)

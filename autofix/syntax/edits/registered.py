@@ -22,11 +22,15 @@ from autofix.syntax.sources import Sources
 
 
 class Registered(NamedTuple):
-    """The edit by which the parameters that a constructor loses are kept, and the attributes that are made of them."""
+    """The edit by which the parameters that a constructor loses are kept, and the attributes that are made of them.
+
+    `listed`: where the class gives such an attribute for its parameter, what gives the parameter itself.
+    """
 
     source: Source
     steps: list[Step]
     paths: list[str]
+    listed: list[Step]
 
 
 class _Lost(NamedTuple):
@@ -56,6 +60,7 @@ def registered(sources: Sources, stacks: Iterable[Stack]) -> Iterator[Registered
 def _registered(source: Source, maker: ast.FunctionDef) -> Registered:
     steps: list[Step] = []
     lines: list[str] = []
+    listed: list[Step] = []
     taken = {one.attr for one in source.walk() if isinstance(one, ast.Attribute)}
     lost = list(_lost(source, maker))
     for statement, target, parameter in lost:
@@ -66,8 +71,23 @@ def _registered(source: Source, maker: ast.FunctionDef) -> Registered:
         steps += rename(source, target, own) + replace(source, statement.value, source.segment(parameter))
         first, *rest = copied(source, statement, renamed={parameter: f"{me}.{own}"})
         value = re.sub(r"^[\w.]+\s*=\s*", "return ", first)
+        listed += [step for one in _listed(source, maker, ast.unparse(target)) for step in rename(source, one, own)]
         lines += ["", "@property", f"def {name}({me}):", *(f"    {line}" for line in (value, *rest))]
-    return Registered(source, steps + insert_after(source, maker, lines), [ast.unparse(one.target) for one in lost])
+    steps += insert_after(source, maker, lines)
+    return Registered(source, steps, [ast.unparse(one.target) for one in lost], listed)
+
+
+def _listed(source: Source, maker: ast.FunctionDef, path: str) -> Iterator[ast.Attribute]:
+    """Where methods of the class return an attribute among others in a list or a tuple, or yield it, as a parameter."""
+    for node in source.walk(source.parent(maker)):
+        match node:
+            case ast.Return(value=ast.List(elts=found) | ast.Tuple(elts=found)):
+                pass
+            case ast.Yield(value=ast.expr() as one):
+                found = [one]
+            case _:
+                continue
+        yield from (one for one in found if isinstance(one, ast.Attribute) and ast.unparse(one) == path)
 
 
 def _lost(source: Source, maker: ast.FunctionDef) -> Iterator[_Lost]:

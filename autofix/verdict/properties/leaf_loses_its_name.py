@@ -14,11 +14,8 @@ gradient is kept. Give the result a name of its own, and both can be read.
 
 from __future__ import annotations
 
-import ast
-
 from autofix.core.model import Finding
-from autofix.syntax import calls, names, writes
-from autofix.syntax.source import Source
+from autofix.syntax.edits import takes_name_of_leaf
 from autofix.syntax.sources import Sources
 from autofix.verdict.evidence import Evidence
 from autofix.verdict.property import Example, Property
@@ -64,17 +61,6 @@ class LeafLosesItsName(Property):
         sources = Sources.of(evidence.case.pool.target)
         for origin in evidence.trace.origins if evidence.looks_at_gradient else ():
             for _, source, node in sources.nodes(origin.stack[:1] if origin.kind == "nonleaf" else ()):
-                if _is_rebound(source, source.statement(node), origin.name):
+                if takes_name_of_leaf(source, source.statement(node), origin.name):
                     return self.found(origin.stack[:1], name=origin.name)
         return None
-
-
-def _is_rebound(source: Source, statement: ast.stmt, name: str) -> bool:
-    """Whether a statement gives the name of a leaf that was flagged before it in its function to a result of that."""
-    match statement:
-        case ast.Assign(targets=[ast.Name(id=bound)], value=value) if bound == name and name in names.reads(value):
-            flags = filter(None, map(calls.flagged, ast.walk(source.function(statement) or source.tree)))
-            on = (leaf for leaf, to in flags if not (isinstance(to, ast.Constant) and to.value is False))
-            marked = any(calls.path_of(leaf) == name and leaf.lineno < statement.lineno for leaf in on)
-            return marked and calls.path_of(writes.shown(value)) != name
-    return False
