@@ -21,7 +21,7 @@ from autofix.verdict.parts.laid_out import laid_out
 from autofix.verdict.parts.moved import Move, moves
 from autofix.verdict.parts.options import options
 from autofix.verdict.parts.paired import paired, unmatched
-from autofix.verdict.parts.pieces import pieces, spliced
+from autofix.verdict.parts.pieces import done, pieces, spliced
 from autofix.verdict.parts.rewritten import named, renamed, rewrites, shape
 from autofix.verdict.parts.statements import Item, flat, left_out, statements
 from autofix.verdict.parts.texts import Texts, changed, parsed, passed_over, shifted, side_by_side
@@ -109,7 +109,7 @@ def _of_file(path: Path, old: bytes, new: bytes, options: Collection[str]) -> It
     fresh = unmatched(theirs, ours, {line for _, _, _, c, d in alike for line in range(c, d)})
     lost = lost_by(ours, last)
     rid = [node for item in gone for node in ast.walk(item.shown)]
-    moved = {ast.dump(node) for node in rid if isinstance(node, ast.expr)}.union(*map(fills, rid))
+    moved = {ast.dump(node) for node in rid if isinstance(node, ast.expr)}.union(*map(fills, rid), *map(done, rid))
     called = renamed(gone, fresh, *trees, stretches)
     for mine, other in paired(gone, fresh, before, after, place):
         was, now = mine.shown if mine else None, other.shown if other else None
