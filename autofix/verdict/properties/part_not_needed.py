@@ -543,6 +543,16 @@ for _ in range(4):
 """
 DERIVES = ORDERS[ORDERS.index("    rise") : ORDERS.index("    return")]
 WITH_ZEROS = DERIVES.replace("graph=True", "graph=True, materialize_grads=True")
+WITH_BRANCHES = "".join(
+    f"{indent}{line}\n"
+    for indent, of in (("    ", "y"), ("        ", "rise"))
+    for line in (
+        *([] if of == "y" else ["for _ in range(1, order):"]),
+        f"rise, = torch.autograd.grad({of}.sum(), x, create_graph=True, allow_unused=True)",
+        "if rise is None:",
+        "    return torch.zeros_like(x)",
+    )
+).replace("        for _", "    for _")
 EACH_ITS_OWN = """\
 net, heads = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 4)), [nn.Linear(4, 1), nn.Linear(4, 1)]
 first, second = (torch.optim.SGD([*net.parameters(), *head.parameters()], lr=0.1) for head in heads)
@@ -690,6 +700,7 @@ class PartNotNeeded(Property):
         Example(CAST, BORN, CAST_LATER),
         Example(RENORMED, RENORMS, BY_FUNCTION),
         Example(ORDERS, DERIVES, WITH_ZEROS),
+        Example(ORDERS, DERIVES, WITH_BRANCHES),
         Example(EACH_ITS_OWN, IN_TURN, IN_LOOPS),
         Example(MEMORY, JOINED, JOINED_TO_CUT),
         Example(MEMORY.replace(JOINED, f"{JOINED}[-20:]"), JOINED, JOINED_TO_CUT),
