@@ -156,14 +156,21 @@ class Run(State):
                 self.keyed.patch_dropout()
             self.modes.enter_context(self.keyed)
         if self.perturb is not None:
-            heard.append(self.perturb)
-            self.perturb.standing = self.standing.leaves if self.standing is not None else ()
-            if self.safe is not None:
-                self.safe.before_copy = self.perturb.saved
+            self._hear_of_starts()
         if not asked.frozen:
             heard.append(Stepped(self.courses))
         self.courses.install()  # behind what perturbs: what is looked at is what is used
         self._arm_last()
+
+    def _hear_of_starts(self) -> None:
+        """What moves parameters hears what a reference does with them otherwise."""
+        self.taps.listeners.append(self.perturb)
+        if self.standing is not None:
+            self.perturb.standing = self.standing.leaves
+        if self.performing is not None:
+            self.performing.begins = self.perturb.begin
+        if self.safe is not None:
+            self.safe.before_copy = self.perturb.saved
 
     def _arm_last(self) -> None:
         """What looks once all others have heard, and what ends the run."""

@@ -32,6 +32,7 @@ class State:
         self.sourced: Any = None
         """What a beginning has heard of what tensors are made of, where this run goes on from one, and asks."""
         self.standing: Any = None
+        self.performing: Any = None
         self.off: Any = None
         self.tracer: Any = None
         self.refusals: Any = None

@@ -79,6 +79,7 @@ def arm(run: State, uses: Uses, hooks: Hooks) -> None:
         perform.for_a_pass = ForAPass(run.frames, run.names, sources, all_writes=asked.for_a_pass)
         heard.append(perform.for_a_pass)
         perform.walked = Walked(run.overlay.read) if asked.reading == "operation" else None
+    run.performing = perform
     perform.by_hand, perform.looked = carried.put, carried.evaluated.heard
     run.safe = MutationSafe(carried.wrote, uses, at_once=asked.at_once)
     heard.append(run.safe)

@@ -64,6 +64,8 @@ class Perform(Functions, Listener):
         """Who hears of writes that leave no trace in the graph and are no step of an optimizer."""
         self.looked: Callable[[Any, Any], None] = lambda _func, _args: None
         """Who hears of what is looked at."""
+        self.begins: Callable[[torch.Tensor], None] = lambda _leaf: None
+        """Who hears of a leaf before a write that is part of the forward."""
         self._in_step = False
         self._frames, self._updates, self._memory, self._flagged = frames, updates, memory, flagged
         self._operation = asked.reading == "operation"
@@ -175,6 +177,7 @@ class Perform(Functions, Listener):
             return functools.partial(ways.update, func, args, kwargs)
         if "out" in kwargs:
             return None
+        self.begins(graph.base(target))
         values = [one for one in (*args, *kwargs.values()) if isinstance(one, torch.Tensor) and one is not target]
         taken = kind == "leaf_modified" and self.for_a_pass is not None and self.for_a_pass.takes(target, values)
         if taken and not caller.binds(func):

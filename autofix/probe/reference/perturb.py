@@ -239,6 +239,16 @@ class Perturb(Listener):
         if self._starting and not (self._unwatched or (self._all_sure and self._hears_all)):
             self._use([self._by_storage().get(storage_key(tensor))])
 
+    def begin(self, parameter: torch.Tensor) -> None:
+        """A parameter is about to be written as part of the forward: an edit that makes a new tensor uses it so.
+
+        What an optimizer owns may be written so until it is trained.
+        """
+        with torch._C.DisableTorchFunction():
+            if self._of_optimizers and id(parameter) not in self._of_optimizers:
+                self._use([parameter])
+                self._settle([id(parameter)] if id(parameter) in self._starting else [])
+
     def _by_storage(self) -> dict[int | None, torch.Tensor]:
         if self._given and any(storage_key(one) != key for key, one in self._given.items()):
             self._storages.clear()

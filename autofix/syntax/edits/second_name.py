@@ -35,16 +35,33 @@ def second_name(sources: Sources, stack: Sequence[Frame], *, older: bool = False
 
     `older`: one that was given to it before, and only that (`best = x`, then `x -= …`).
     """
-    return next((one.name[0] for _, one in _seconds(sources, stack, older=older)), "")
+    return next((one.name[0] for _, _, one in _seconds(sources, stack, older=older)), "")
+
+
+def second_is_met(sources: Sources, stack: Sequence[Frame], *, older: bool = False) -> bool:
+    """Whether whoever comes behind the write comes to a place that reads that name: no condition decides it.
+
+    Where one does, as of `if better: return x` before `return before`, the passes that were compared may all have read
+    the other.
+    """
+    for source, statement, one in _seconds(sources, stack, older=older):
+        reads = _reads_in(source.function(statement) or source.tree)
+        later = [
+            read
+            for read in _later(one.name, reads, statement, some=older)
+            if not isinstance(source.statement(read), ast.Expr)  # what is only shown decides nothing
+        ]
+        return not later or any(_is_sure(source, statement, read) for read in later)
+    return True
 
 
 def second_links(sources: Sources, stack: Sequence[Frame]) -> Iterator[tuple[Source, ast.expr]]:
     """The tensor, by the name that is written, where an assignment gives it an older name."""
-    yield from ((source, one.link) for source, one in _seconds(sources, stack, older=True) if one.link)
+    yield from ((source, one.link) for source, _, one in _seconds(sources, stack, older=True) if one.link)
 
 
-def _seconds(sources: Sources, stack: Sequence[Frame], *, older: bool) -> Iterator[tuple[Source, _Second]]:
-    """Each such name of the first function that has one."""
+def _seconds(sources: Sources, stack: Sequence[Frame], *, older: bool) -> Iterator[tuple[Source, ast.stmt, _Second]]:
+    """Each such name of the first function that has one, with the statement that writes there, or has it written."""
     known: frozenset[ast.AST] = frozenset()
     function: Function | ast.Module | None = None
     for _, source, node in sources.nodes(stack):
@@ -70,7 +87,7 @@ def _seconds(sources: Sources, stack: Sequence[Frame], *, older: bool) -> Iterat
         known = known.union(*(one.name[1] for one in seconds))
         again = function is not None and _is_done_again(source, node, known)
         read = [one for one in found if again or _is_read(one.name, reads, statement, some=older)]
-        shown = [(source, one) for one in read + kept]
+        shown = [(source, statement, one) for one in read + kept]
         if shown:
             yield from shown
             return
@@ -221,5 +238,22 @@ def _is_done_again(source: Source, call: ast.AST, known: Iterable[ast.AST]) -> b
 
 def _is_read(name: _Name, reads: _Reads, after: ast.stmt, *, some: bool = False) -> bool:
     """Whether a name is read after a statement for what it stands for by these definitions, or `some` others."""
-    later = (found for read, found in reads.items() if path_of(read) == name[0] and read.lineno > after.lineno)
-    return bool(name[1]) and any(found >= name[1] if some else found == name[1] for found in later)
+    return next(_later(name, reads, after, some=some), None) is not None
+
+
+def _later(name: _Name, reads: _Reads, after: ast.stmt, *, some: bool) -> Iterator[ast.expr]:
+    """Where it is read so."""
+    for read, found in reads.items() if name[1] else ():
+        if path_of(read) == name[0] and read.lineno > after.lineno and (found >= name[1] if some else found == name[1]):
+            yield read
+
+
+def _is_sure(source: Source, write: ast.stmt, read: ast.expr) -> bool:
+    """Whether no condition, and no way out, stands between a statement and what is read behind it."""
+    around = blocks.holders(source, write)
+    inside = [one for one in blocks.holders(source, read) if one not in around]
+    if any(isinstance(one, (ast.If, ast.While, ast.Match, ast.Try)) for one in inside):
+        return False
+    between = blocks.after(blocks.block_of(source, write), write)
+    ways = (node for one in between if one.lineno < read.lineno for node in ast.walk(one))
+    return not any(isinstance(one, (ast.Return, ast.Raise, ast.Break, ast.Continue)) for one in ways)

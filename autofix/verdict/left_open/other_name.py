@@ -8,7 +8,7 @@ from autofix.core.model import Answer, Assessment, Question, Reading
 from autofix.experiments.compare import comparable, differences
 from autofix.experiments.sketches import LIVE
 from autofix.probe import wire
-from autofix.syntax.edits import lasting, second_name, written_name
+from autofix.syntax.edits import lasting, second_is_met, second_name, written_name
 from autofix.syntax.sources import Sources
 from autofix.verdict.law import at
 from autofix.verdict.left_open.told import told_as
@@ -37,6 +37,14 @@ def by_write(runs: Runs) -> tuple[str, wire.Stack]:
     sources = Sources.of(runs.case.pool.target)
     named = ((second_name(sources, stack), stack[:1]) for stack in _written(runs))
     return next((one for one in named if one[0]), ("", ()))
+
+
+def is_met(runs: Runs) -> bool:
+    """Whether each pass reads that name, if any does: where a condition decides it, these passes may show nothing."""
+    sources, leaf = Sources.of(runs.case.pool.target), runs.case.pool.leaf_written
+    if leaf:
+        return second_is_met(sources, leaf, older=True)
+    return all(second_is_met(sources, stack) for stack in _written(runs))
 
 
 def _written(runs: Runs) -> list[wire.Stack]:

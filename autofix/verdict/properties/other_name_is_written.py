@@ -9,7 +9,8 @@ of what outlives the pass that gives it a second name (`mesh = self.template`, `
 also written by its own name or starts empty, or its new value is made of the old one. Of a leaf it is said where the
 older name is read afterwards (`best = w`, then `w -= …`), or an attribute that a method gave it (`self.best = self.w`),
 or a container that is given it in the same loop (`best["w"] = w`, `seen.append(w)`). A run in which the write goes to a
-copy trains otherwise, and the edit keeps the write as it is. This is not said of what is read by the new name alone,
+copy trains otherwise, or a condition decides whether a pass reads the older name (`if better: return x`, then
+`return before`); and the edit keeps the write as it is. This is not said of what is read by the new name alone,
 nor of containers that were given it before, nor of a tensor that began empty and is handed to a function that fills it.
 Where the write shows in nothing but what is printed, it is said of an edit that prints what the code prints.
 
@@ -375,6 +376,7 @@ class OtherNameIsWritten(Property):
         Example(LOOPED, *ENDED),
         Example(BEST, *IN_PLACE),
         Example(CHAIN, *STEPPED),
+        Example(CHAIN.replace("torch.rand(()).item() <", "-1000 <"), *STEPPED),
         Example(TRAINER, *BY_TRAINER),
         Example(SUBTRACTED, *BY_METHOD),
         Example(IN_A_DICT, *IN_PLACE),
@@ -442,7 +444,7 @@ class OtherNameIsWritten(Property):
 
     def find(self, evidence: Evidence) -> Finding | None:
         name, place = other_name.seen(evidence)
-        if not name or not _matters(evidence):
+        if not name or (other_name.is_met(evidence) and not _matters(evidence)):
             name, place = (
                 other_name.by_write(evidence) if _prints_otherwise(evidence, evidence.old_values) else ("", ())
             )
