@@ -6,7 +6,7 @@ import pytest
 from scripts import Scripts
 
 from autofix.core.model import Applicability, Effect
-from autofix.verdict.parts.branches import copied, ran_alike
+from autofix.verdict.parts.branches import copied, ran_alike, refused_alike
 
 OLD = """\
 import torch
@@ -153,3 +153,57 @@ def test_a_copy_of_a_condition_is_judged_by_the_branch_that_ran() -> None:
 )  # fmt: skip
 def test_a_copy_is_not_judged_where_either_branch_may_do_something_else(old: str, copy: str) -> None:
     assert again(old, copy) < 0
+
+
+ORDERS = """\
+from torch.autograd import grad
+def slope(y, x, order):
+    out, = grad(y, x, create_graph=True)
+    for _ in range(1, order):
+        out, = grad(out, x, create_graph=True)
+    return out
+"""
+WITH_BRANCHES = """\
+from torch.autograd import grad
+def slope(y, x, order):
+    out, = grad(y, x, create_graph=True, allow_unused=True)
+    if out is None:
+        return torch.zeros_like(x)
+    for _ in range(1, order):
+        out, = grad(out, x, create_graph=True, allow_unused=True)
+        if out is None:
+            return torch.zeros_like(x)
+    return out
+"""
+NEVER, RAN = 5, 9
+
+
+def test_a_branch_for_what_torch_refused_is_judged_by_the_same_one_behind_another_call() -> None:
+    old, new = ORDERS.encode(), WITH_BRANCHES.encode()
+    assert refused_alike(old, new, NEVER, {RAN}) == RAN
+    assert refused_alike(old, new, NEVER, set()) == refused_alike(old, new, RAN, {RAN}) == 0
+
+
+@pytest.mark.parametrize(
+    ("was", "now"),
+    [
+        ("        return torch.zeros_like(x)\n    for", "        return torch.ones_like(x)\n    for"),
+        ("    if out is None:\n        return", "    if order > 9:\n        return"),
+        ("    if out is None:\n        return", "    if out is not None:\n        return"),
+        ("    if out is None:\n        return", "    if x is None:\n        return"),
+        ("(y, x, create_graph=True, allow_unused=True)", "(y, x, create_graph=True)"),
+        ("(y, x, create_graph=True, allow_unused=True)", "(y.detach(), x, create_graph=True, allow_unused=True)"),
+        ("(y, x, create_graph=True, allow_unused=True)", "(y, x, retain_graph=True, allow_unused=True)"),
+        ("    if out is None:\n        return", "    out = y\n    if out is None:\n        return"),
+    ],
+)
+def test_a_branch_that_may_run_elsewhere_is_not_judged_by_another_one(was: str, now: str) -> None:
+    assert was in WITH_BRANCHES
+    new = WITH_BRANCHES.replace(was, now, 1)
+    never, ran = (
+        next(at for at, line in enumerate(new.splitlines(), 1) if line.startswith(start))
+        for start in ("        return", "            return")
+    )
+    assert refused_alike(ORDERS.encode(), new.encode(), never, {ran}) == 0
+    known = ORDERS.replace("graph=True)", "graph=True, allow_unused=True)")
+    assert refused_alike(known.encode(), WITH_BRANCHES.encode(), NEVER, {RAN}) == 0

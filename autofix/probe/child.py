@@ -349,6 +349,7 @@ class Run(State):
 
     def _facts(self) -> dict[str, Any]:
         facts: dict[str, Any] = {
+            "going_on": self.frames.going_on(),
             "counts": tuple(self.taps.counts),
             "backward_count": self.taps.calls,
             "executed": {path: tuple(sorted(ran)) for path, ran in self.overlay.executed.items()},

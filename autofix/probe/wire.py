@@ -654,6 +654,7 @@ class Trace:
     detail: str = ""
     failure: Failure | None = None
     traceback: str = ""  # of the exception that ended the run, as Python prints it
+    going_on: Stack = ()  # where what is told ended, innermost first; () where it cannot be said what comes behind it
     counts: tuple[int, ...] = ()  # steps of each optimizer, in the order they were made
     backward_count: int = 0
     saved: tuple[Saved, ...] = ()

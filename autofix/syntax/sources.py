@@ -20,7 +20,7 @@ from autofix.syntax.writes import chain
 N = TypeVar("N", bound=ast.AST)
 _CALLED = ("forward", "__call__")
 """Methods that a call of an instance runs."""
-_MOST_FILES = 40
+MOST_FILES = 40
 _whole = weakref.WeakValueDictionary[Path, Source]()
 """Of each file in use, a version that was parsed whole."""
 
@@ -111,7 +111,7 @@ class Sources:
             queue, seen = [source], {source.path}
             for one in queue:
                 for path in imported(one.mentioning("import"), one.path, self.root):
-                    new = path not in seen and len(queue) < _MOST_FILES
+                    new = path not in seen and len(queue) < MOST_FILES
                     if new and (found := self.source(str(path))) is not None:
                         queue.append(found)
                     seen.add(path)

@@ -9,7 +9,7 @@ from autofix.experiments.compare import comparable, failed_with, figures
 from autofix.experiments.later import died_early
 from autofix.experiments.readings import unsaid
 from autofix.probe import wire
-from autofix.verdict.parts.branches import copied, ran_alike
+from autofix.verdict.parts.branches import copied, ran_alike, refused_alike
 from autofix.verdict.runs import Runs, lines
 
 _REACH, _OR_LESS = "run the script with arguments that reach it", ", or leave that part out of the edit"
@@ -87,5 +87,6 @@ def _unexecuted(runs: Runs) -> Iterator[tuple[str, int]]:
                 where = f"the edit {verb} line {line} of {which}{Path(path).name}, which"
                 old, new = runs.case.pool.target.read(Path(path)), runs.files.get(Path(path), b"")
                 like = ran_alike(old, new, line, ran, before=verb == "removes")
-                like = like or (copied(old, new, line, ran) if verb == "writes" else 0)
+                for judged in (copied, refused_alike) if verb == "writes" else ():
+                    like = like or judged(old, new, line, ran)
                 yield f"{where} never ran in the iterations compared", like

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import sys
 from collections.abc import Iterator
@@ -115,6 +116,24 @@ class Frames:
                 found.append((code, frame.f_lasti) if not self.places else self._whole(code, frame.f_lasti))
             frame = frame.f_back
         return tuple(found)
+
+    def going_on(self) -> Stack:
+        """The user frames that are running now; () where a library's, that may go on with anything, is among them.
+
+        Torch and Python's own modules go on with what they were given.
+        """
+        found: list[tuple[CodeType, int]] = []
+        between = False
+        for frame in itertools.takewhile(lambda one: one is not self.outermost, outwards(sys._getframe(1))):
+            if self.owns(frame.f_code):
+                if between:
+                    return ()
+                found.append(self._whole(frame.f_code, frame.f_lasti))
+            elif found:
+                name = str(frame.f_globals.get("__name__", "")).partition(".")[0]
+                known = name == "torch" or name in sys.stdlib_module_names or frame.f_code.co_filename.startswith(HERE)
+                between = between or not known
+        return self.resolve(tuple(found))
 
     def of_traceback(self, traceback: TracebackType | None) -> Raw:
         """The user frames of an exception, innermost first."""

@@ -38,6 +38,7 @@ from ..refused.for_a_pass import ForAPass
 from ..refused.part_of import by_wholes
 from ..refused.updates import Updates
 from ..refused.walked import Walked
+from ..refused.zero_slopes import ZeroSlopes
 from .one_memory import OneMemory
 from .sites import NOTHING, Sites
 from .standing import Standing
@@ -83,6 +84,7 @@ class Perform(Functions, Listener):
         """The ids of tensors by which derivatives with a graph were asked for."""
         self._by_example: dict[Raw, bool] = {}
         """Where a derivative of several values is asked for: whether each depends on an example of its own."""
+        self._zeros = ZeroSlopes()
         self._aimed = False
         """Whether a loss or a difference held against each other what both has a graph."""
 
@@ -105,6 +107,11 @@ class Perform(Functions, Listener):
             self.for_a_call.heard(func, args, kwargs, result)
         self._updates.heard(func, args, kwargs, result)
         self.looked(func, args)
+        with torch._C.DisableTorchFunction():
+            self._zeros.heard(func, args, result)
+            if name_of(func) == DERIVATIVE and kwargs.get("create_graph"):
+                given = dict(zip(("outputs", "inputs"), args, strict=False)) | kwargs
+                self._zeros.derived(given["outputs"], given["inputs"], result)
         written = is_write(func) or name_of(func) == "torch.Tensor.data.__set__"
         if written and not self._in_step and args and isinstance(args[0], torch.Tensor):
             with torch._C.DisableTorchFunction():
@@ -284,13 +291,22 @@ class Perform(Functions, Listener):
         self._in_step = False
 
     def _with_zeros(self, func: Any, args: Any, kwargs: Any) -> Any:
-        """A derivative with zeros for what its output does not depend on; where that is all of it, it is noted."""
-        given, part_of = by_wholes(func, args, kwargs)
-        found = func(*given[0], **given[1] | {"allow_unused": True, "materialize_grads": False})
+        """A derivative with zeros for what its output does not depend on; where that is all of it, it is noted.
+
+        Not where the output is linear and something else beside it trains.
+        """
+        (taken, words), part_of = by_wholes(func, args, kwargs)
+        found = func(*taken, **words | {"allow_unused": True, "materialize_grads": False})
+        zeros = func(*taken, **words | _UNUSED)
+        result = tuple(part(one) for part, one in zip(part_of, zeros, strict=True))
         if all(one is None for one in found):
-            self._performed[self._frames.here()] = "nothing_used"
-        zeros = func(*given[0], **given[1] | _UNUSED)
-        return tuple(part(one) for part, one in zip(part_of, zeros, strict=True))
+            place = self._frames.here()
+            given = dict(zip(("outputs", "inputs"), args, strict=False)) | kwargs
+            if self._zeros.is_of_line(given["outputs"], given["inputs"]):
+                self._zeros.gave(place, result)
+            else:
+                self._performed[place] = "nothing_used"
+        return result
 
     # What became of it ----------------------------------------------------------------------------------------------
 
@@ -322,7 +338,7 @@ class Perform(Functions, Listener):
     def told(self) -> dict[str, Any]:
         """The refused calls, one record a site, and whether something compares two that both have a graph."""
         resolve, met = self._frames.resolve, self.sites.met if self.sites is not None else {}
-        calls = (self._performed | met).items()
+        calls = (self._performed | dict.fromkeys(self._zeros.alone, "nothing_used") | met).items()
         return {
             "facts": [wire.Fact("holds-two", "")] * self._aimed,
             "performed": tuple(wire.Performed(kind, resolve(raw), raw not in self._unreached) for raw, kind in calls),

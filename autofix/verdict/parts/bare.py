@@ -17,6 +17,8 @@ _FORMS = {"unsqueeze", "squeeze", "view", "reshape", "flatten", "view_as", "resh
 _KINDS = {"is_tensor", "isinstance", "hasattr"}
 """What asks for the kind of a value: `x.detach() if torch.is_tensor(x) else x` is x."""
 _OPERATORS = {"add": ast.Add(), "sub": ast.Sub(), "mul": ast.Mult(), "div": ast.Div(), "pow": ast.Pow()}
+_FLOATS = {"float32", "float64", "double"}
+"""The kinds of numbers of torch's in which a tensor of floats loses nothing that counts here."""
 GRAPH_WORDS = {"retain_graph", "create_graph", "allow_unused", "requires_grad", "inplace"}
 """What a call is told that changes only what autograd records."""
 
@@ -50,6 +52,18 @@ class _Forms(_Copies):
     """Takes away what only gives values another form, also as a leaf."""
 
     calls = _COPIES | _FORMS | {"requires_grad_"}
+
+
+class _Kinds(_Copies):
+    """Takes away what only says where a tensor is or of which kind, by what is no kind of whole numbers itself."""
+
+    calls = _COPIES | {"type_as", "double"}
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        match shorter := super().visit_Call(node):
+            case ast.Call(ast.Attribute(value, "to"), args, []) if args and all(map(_says_kind, args)):
+                return value
+        return shorter
 
 
 class _Graph(_Copies):
@@ -89,6 +103,23 @@ def exact(node: ast.stmt) -> str:
 def formless(node: ast.stmt) -> str:
     """A statement but for copies of tensors and the form that they have, as text to compare."""
     return ast.dump(_Forms().visit(copy.deepcopy(node)))
+
+
+def converts(old: ast.stmt, new: ast.stmt) -> bool:
+    """Whether a statement only says in addition where its tensors are to be, or of which kind.
+
+    That depends on no step or number, so it does in a later pass what it does in this one.
+    """
+    mine, other = (_Kinds().visit(copy.deepcopy(one)) for one in (old, new))
+    return exact(old) == ast.dump(mine) == ast.dump(other) != exact(new)
+
+
+def _says_kind(node: ast.expr) -> bool:
+    """Whether an argument of `to` is a tensor, a device or a kind of float, and not made here."""
+    match node:
+        case ast.Attribute(ast.Name("torch"), name):
+            return name in _FLOATS
+    return isinstance(node, (ast.Name, ast.Attribute))
 
 
 def reforms(node: ast.expr) -> bool:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ast
+import copy
+import itertools
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 
 from autofix.syntax.calls import Function, path_of
 from autofix.syntax.names import binds, bound_by
 from autofix.syntax.writes import root
+from autofix.verdict.parts.rewritten import shape
 
 _HOLE = "what was there"
 
@@ -51,6 +54,42 @@ def copied(old: bytes, new: bytes, line: int, ran: Collection[int]) -> int:
                 if any(one.lineno == line for one in mine) and there and decided(first, last, node):
                     return there[0]
     return 0
+
+
+def refused_alike(old: bytes, new: bytes, line: int, ran: Collection[int]) -> int:
+    """The line that ran of a branch for what torch refused, beside which the edit has the same for another call; or 0.
+
+    The code as written fails wherever such a branch runs.
+    """
+    found = [*for_refused(ast.parse(old), ast.parse(new))]
+    for way, branch in found:
+        within = [one.lineno for one in ast.walk(branch) if isinstance(one, ast.stmt)]
+        for other, twin in found if line in within else ():
+            there = [one.lineno for one in ast.walk(twin) if isinstance(one, ast.stmt)][within.index(line)]
+            if way == other and there != line and there in ran:
+                return there
+    return 0
+
+
+def for_refused(old: ast.Module, new: ast.Module) -> Iterator[tuple[str, ast.If]]:
+    """Each new branch for a None that a derivative gives only since the edit allows what is unused; and how both came.
+
+    It stands behind that call. Where two came in the same way, the text of the branches is the same, and the calls are
+    changed in the same way.
+    """
+    known = [*map(ast.dump, ast.walk(old))]
+    statements = {ast.dump(one): one for one in ast.walk(old) if isinstance(one, ast.stmt)}
+    blocks = (block for node in ast.walk(new) for block in ast.iter_fields(node) if isinstance(block[1], list))
+    for made, branch in (pair for _, block in blocks for pair in itertools.pairwise(block)):
+        match made, branch:
+            case ast.Assign(_, ast.Call() as call), ast.If(ast.Compare(ast.Name(name), [ast.Is()], [none]), orelse=[]):
+                before = copy.deepcopy(made)
+                words = [word for word in call.keywords if word.arg != "allow_unused"]
+                before.value = ast.Call(call.func, call.args, words)
+                was = statements.get(ast.dump(before))
+                new_here = len(words) < len(call.keywords) and ast.dump(branch) not in known
+                if was is not None and ast.unparse(none) == "None" and new_here and name in bound_by([made]):
+                    yield shape(was, made) + ast.dump(branch), branch
 
 
 def decided(old: ast.Module, new: ast.Module, copy: ast.If | ast.IfExp, target: ast.expr | None = None) -> bool:

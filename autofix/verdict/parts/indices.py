@@ -11,7 +11,7 @@ from autofix.syntax.calls import name_of, path_of
 from autofix.syntax.modes import switches_off
 from autofix.syntax.vocabulary import CHOOSES, WITHOUT_DERIVATIVE
 
-_OF_TORCH = ("torch", "F")
+OF_TORCH = ("torch", "F")
 
 
 def without_indices(statements: Iterable[ast.stmt]) -> str:
@@ -30,7 +30,7 @@ def gives_indices(node: ast.expr) -> bool:
             return True
         case ast.Call(func=ast.Attribute(value=value, attr=name), args=args) if name in WITHOUT_DERIVATIVE:
             # What the user's own objects do with a tensor by such a name is not known.
-            own = path_of(value) not in ("", *_OF_TORCH)
+            own = path_of(value) not in ("", *OF_TORCH)
             return not own or all(isinstance(one, ast.Constant) for one in args)
         case (
             ast.Subscript(value=ast.Call() as call, slice=ast.Constant(1))

@@ -15,13 +15,14 @@ from autofix.syntax.source import Source, SourceError
 from autofix.syntax.vocabulary import steps, writes
 from autofix.syntax.writes import is_write
 from autofix.verdict.parts.bare import bare
+from autofix.verdict.parts.branches import for_refused
 from autofix.verdict.parts.brought_back import lost_by, needs_of, reached
 from autofix.verdict.parts.filled import fills
 from autofix.verdict.parts.laid_out import laid_out
 from autofix.verdict.parts.moved import Move, moves
 from autofix.verdict.parts.options import options
 from autofix.verdict.parts.paired import paired, unmatched
-from autofix.verdict.parts.pieces import pieces, spliced
+from autofix.verdict.parts.pieces import done, pieces, spliced
 from autofix.verdict.parts.rewritten import named, renamed, rewrites, shape
 from autofix.verdict.parts.statements import Item, flat, left_out, statements
 from autofix.verdict.parts.texts import Texts, changed, parsed, passed_over, shifted, side_by_side
@@ -104,16 +105,15 @@ def _of_file(path: Path, old: bytes, new: bytes, options: Collection[str]) -> It
     ours, theirs = (list(statements(tree, (), 0)) for tree in trees)
     texts = Texts(before, after)
     place, stretches = texts.place, texts.stretches
-    alike = [stretch for stretch in stretches if stretch[0] == "equal"]
-    gone = unmatched(ours, theirs, {line for _, a, b, _, _ in alike for line in range(a, b)})
-    fresh = unmatched(theirs, ours, {line for _, _, _, c, d in alike for line in range(c, d)})
+    gone, fresh = _only_in_one(ours, theirs, stretches)
     lost = lost_by(ours, last)
     rid = [node for item in gone for node in ast.walk(item.shown)]
-    moved = {ast.dump(node) for node in rid if isinstance(node, ast.expr)}.union(*map(fills, rid))
+    moved = {ast.dump(node) for node in rid if isinstance(node, ast.expr)}.union(*map(fills, rid), *map(done, rid))
+    refused = {id(branch): way for way, branch in for_refused(*trees)}
     called = renamed(gone, fresh, *trees, stretches)
     for mine, other in paired(gone, fresh, before, after, place):
         was, now = mine.shown if mine else None, other.shown if other else None
-        form = shape(now, now) if now else ""
+        form, way = shape(now, now) if now else "", refused.get(id(other.node), "") if other and not mine else ""
         told = named(was, now, (item.node for item in fresh), last)
         held = _held_alike(told, other, after) if told and other else b""
         words, line = _words(mine, other, before, after), mine.start + 1 if mine else 0
@@ -140,23 +140,33 @@ def _of_file(path: Path, old: bytes, new: bytes, options: Collection[str]) -> It
             )
             # What a new statement does in place of an old one is another thing, unless more is gone with that.
             rest = _removed(mine, before) if needs or not other else None
-            change = shape(was, now) if was and now else ""
-            put = b"".join(before[mine.start : mine.stop]) if mine else b""
+            change = shape(was, now) if was and now else way
             adds = frozenset(names.binds(now) if now and not mine else ())
             reads = frozenset(names.reads(now) if now else ())
+            put = b"".join(before[mine.start : mine.stop]) if mine else b""
             yield Part(path, line, words, graph_only, without, rest, change, form, put, held, adds, reads, again)
             gone_so = Part(path, line, words, graph_only, without, rest)
             yield from _unrecorded(gone_so, None if other else mine, fresh, before, after)
         if other and not known and (always := _held(other, after)) is not None:
             yield Part(path, line, f"the condition of {_words(None, other, before, after)}", False, always)
         if other:
-            for node, text, same, change in pieces(was, other.shown, (old, new), moved, options):
+            for node, text, same, alike_in in pieces(was, other.shown, (old, new), moved, options):
                 shorter = spliced(new, node, text)
                 if _tree(shorter) not in (None, _tree(new)):
                     said = f"the condition of {words}" if isinstance(node, ast.IfExp) else words
+                    change = alike_in or (way and f"{way}{text!r}")
                     yield Part(path, line, said, same, shorter, change=change, form=form, put=text, held=held)
     for move in moves(ours, theirs, {id(one) for item in (*gone, *fresh) for one in _whole(item)}):
         yield from (*_undone(move, path, before, after), *_always(move, path, (ours, theirs), before, after))
+
+
+def _only_in_one(
+    ours: list[Item], theirs: list[Item], stretches: Iterable[tuple[str, int, int, int, int]]
+) -> tuple[list[Item], list[Item]]:  # fmt: skip
+    """The statements that only the old text has, and those that only the new one has."""
+    alike = [stretch for stretch in stretches if stretch[0] == "equal"]
+    gone = unmatched(ours, theirs, {line for _, a, b, _, _ in alike for line in range(a, b)})
+    return gone, unmatched(theirs, ours, {line for _, _, _, c, d in alike for line in range(c, d)})
 
 
 def _unrecorded(

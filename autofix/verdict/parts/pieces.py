@@ -14,6 +14,7 @@ from autofix.syntax import calls
 from autofix.verdict.parts.bare import GRAPH_WORDS, graph_call, plain
 from autofix.verdict.parts.branches import decided
 from autofix.verdict.parts.filled import fills
+from autofix.verdict.parts.indices import OF_TORCH
 from autofix.verdict.parts.options import old_side
 from autofix.verdict.parts.rewritten import shape
 
@@ -66,7 +67,7 @@ def pieces(
                 for one in (node.body, node.orelse) if side is None else (side,):
                     yield node, b"(" + _source(one, after) + b")", False, ""
     # A statement that is new mostly does again what is done elsewhere: there only an operation of another name is new.
-    known = {name for node in ast.walk(old or ast.parse(before)) for name in _operations(node)}
+    known = {name for node in ast.walk(old or ast.parse(before)) for name in _operations(node)} | moved
     modules = _imported(after)
     for part in whole:
         for node, inner in _layers(part, known, alone=old is None):
@@ -137,7 +138,15 @@ def _cuts_each(node: ast.AST) -> TypeGuard[ast.ListComp | ast.SetComp | ast.Gene
 
 
 def _operations(node: ast.AST) -> Iterator[str]:
-    """What is done in a node, as text to compare."""
+    """What is done in a node, as text to compare; of a call also its name alone."""
+    yield from done(node)
+    match node:
+        case ast.Call(ast.Attribute(_, name) | ast.Name(name)):
+            yield name
+
+
+def done(node: ast.AST) -> Iterator[str]:
+    """What is done in a node, to whatever it is, as text to compare."""
     match node:
         case ast.BinOp(left, op, right):
             yield from (ast.dump(op) + ast.dump(side) for side in (left, right))
@@ -148,9 +157,9 @@ def _operations(node: ast.AST) -> Iterator[str]:
         case ast.comprehension(ifs=conditions):
             yield from map(ast.dump, conditions)
         case ast.Call(ast.Attribute(_, name) | ast.Name(name), args, words):
-            yield name
-            # In place it is the same operation, if what it is given is the same.
-            yield "".join([name.rstrip("_"), *map(ast.dump, (*args, *words))])
+            # In place it is the same operation, if what it is given is the same; of a module it is a function of that.
+            given = args[1:] if calls.path_of(node.func).split(".")[0] in OF_TORCH else args
+            yield f"{name.rstrip('_')}({''.join(map(ast.dump, (*given, *words)))})"
 
 
 def _imported(text: bytes) -> set[str]:

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 
 from autofix.syntax.calls import Function, name_of, path_of
-from autofix.verdict.parts.bare import exact, formless, reforms
+from autofix.verdict.parts.bare import converts, exact, formless, reforms
 from autofix.verdict.parts.statements import Item
 from autofix.verdict.parts.texts import side_by_side
 
@@ -19,7 +19,12 @@ def shape(old: ast.stmt, new: ast.stmt) -> str:
     """A change of a statement, as text that is the same where it is made in the same way to other variables.
 
     What is called, and what only the new statement names, has to be the same. A text may be the name of a variable.
+    Where it gives the same variables another value, only that counts: `x = f(x)` is changed as `y = f(x)` is.
     """
+    match old, new:
+        case ast.Assign(targets, ast.expr() as was), ast.Assign(others, ast.expr() as now) if old is not new:
+            if [*map(ast.dump, targets)] == [*map(ast.dump, others)]:
+                old, new = ast.Expr(was), ast.Expr(now)
     both = [copy.deepcopy(old), copy.deepcopy(new)]
     called = {id(node.func) for one in both for node in ast.walk(one) if isinstance(node, ast.Call)}
     numbers: dict[tuple[str, str], str] = {}
@@ -49,7 +54,7 @@ def rewrites(
     """
     if old is None or new is None:
         return False
-    of_its_own = (_follows(names, old, new), _takes_over(old, new, moved))
+    of_its_own = (_follows(names, old, new), _takes_over(old, new, moved), converts(old, new))
     return any(of_its_own) or _leaves_function(old, new, tree) or _becomes_static(old, new, tree)
 
 

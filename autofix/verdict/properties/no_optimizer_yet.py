@@ -3,7 +3,9 @@
 ## What it finds
 
 The edit cuts off a parameter that gets a gradient in the code as written and that no optimizer owns within the passes
-compared; the script goes on after them.
+compared; the script goes on after them. It is not said where the text of the program shows that nothing behind them, in
+whatever branch, makes an optimizer, gives one more to own, or asks for a gradient to step by hand. What cannot be read
+there counts: packages that may train, functions that are given away as values, names that are made up.
 
 ## Why it matters
 
@@ -16,8 +18,10 @@ from collections import Counter
 
 from autofix.core.model import Finding
 from autofix.probe import wire
+from autofix.syntax.sources import Sources
 from autofix.verdict.evidence import Evidence
 from autofix.verdict.property import Example, Property
+from autofix.verdict.to_come import may_train_more
 
 TWO_PHASES = """\
 encoder, head = nn.Linear(4, 8), nn.Linear(8, 1)
@@ -32,7 +36,35 @@ for _ in range(200):
     loss = (head(encoder(x)) - y).square().mean()
     train: loss
 """
-ONE_PHASE = TWO_PHASES.partition("optimizer = torch.optim.SGD([")[0].replace("200", "6")
+ENDLESS = TWO_PHASES.partition("optimizer = torch.optim.SGD([")[0]
+ONE_PHASE = ENDLESS.replace("200", "6")
+AT_TIMES = (
+    ENDLESS
+    + """\
+    if loss.item() < 1e-9:
+        optimizer = torch.optim.SGD([*encoder.parameters(), *head.parameters()], lr=0.1)
+"""
+)
+IN_FUNCTIONS = """\
+encoder, head = nn.Linear(4, 8), nn.Linear(8, 1)
+x, y = torch.randn(32, 4), torch.randn(32, 1)
+def optimizer_of(parameters):
+    return torch.optim.SGD(parameters, lr=0.1)
+def train(seen):
+    optimizer = optimizer_of([*head.parameters()])
+    for _ in range(200):
+        loss = (head(seen) - y).square().mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+def tune():
+    optimizer = optimizer_of([*encoder.parameters()])
+seen = encoder(x)
+train(seen)
+print("done")
+"""
+AND_TUNED = IN_FUNCTIONS + "tune()\n"
+FROM_TABLE = IN_FUNCTIONS + "for phase in {'tune': tune}.values():\n    phase()\n"
 EDIT = ("seen = encoder(x)", "seen = encoder(x).detach()")
 
 FORCES = """\
@@ -67,8 +99,12 @@ class NoOptimizerYet(Property):
     name, former = "no-optimizer-yet", "unowned"
     runs = ("edited", "letter")
     sentence = "{subject} gets no gradient any more. No optimizer owns it yet, but one that is made later may"
-    raises = (Example(TWO_PHASES, *EDIT),)
-    silent = (Example(ONE_PHASE, *EDIT), Example(FORCES, *LOOKED_AT), Example(STARTS, *FLAG))
+    raises = tuple(Example(one, *EDIT) for one in (TWO_PHASES, AT_TIMES, AND_TUNED, FROM_TABLE))
+    silent = (
+        *(Example(one, *EDIT) for one in (ONE_PHASE, ENDLESS, IN_FUNCTIONS)),
+        Example(FORCES, *LOOKED_AT),
+        Example(STARTS, *FLAG),
+    )
 
     def find(self, evidence: Evidence) -> Finding | None:
         letter = evidence.letter
@@ -83,7 +119,8 @@ class NoOptimizerYet(Property):
         for reach in letter.reaches:
             # Several leaves of one name are made anew in each pass: none of them is there for a later optimizer.
             once = [name for name, leaves in Counter(reach.parameters).items() if leaves == 1]
-            if gone := [name for name in once if name in sure and name not in known]:
+            gone = [name for name in once if name in sure and name not in known]
+            if gone and may_train_more(Sources.of(evidence.case.pool.target), letter.going_on):
                 return self.found(reach.stack, subject=gone[0])
         return None
 

@@ -10,8 +10,10 @@ part by itself, and not needed if it was true whenever it was asked.
 
 What says otherwise what was said is no part, as it can do nothing else in a later pass. Such a statement reads by a
 name the very object or memory that it read before, chooses as the program chooses, fills in by the mask and with the
-value that an assignment did, converts the same numbers, or tells only autograd what to record. Others are a class that
-is no function of autograd any more, where nothing takes it for one, and a static function of a class without objects.
+value that an assignment did, converts the same numbers, says in addition where its tensors are to be, or tells only
+autograd what to record. Nor is an operation that the edit takes from another place, or a function of torch in place of
+the method. Others are a class that is no function of autograd any more, where nothing takes it for one, and a static
+function of a class without objects.
 
 A part that shows nothing is needed all the same if another does what it does: each of several can be left out, but not
 all; the code as written trains otherwise without what is removed; a needed part changes another statement in the same
@@ -500,6 +502,80 @@ for _ in range(8):
 """
 JOINED = "torch.cat([memory, net(torch.randn(5, 3))])"
 JOINED_TO_CUT = JOINED.replace("memory,", "memory.detach(),")
+CAST = """\
+kind = torch.float64
+net, gate = nn.Linear(3, 1, dtype=kind), nn.Parameter(torch.ones(3)).to(kind)
+optimizer = torch.optim.SGD([*net.parameters(), gate], lr=0.1)
+for _ in range(6):
+    x = torch.randn(5, 3, dtype=kind)
+    loss = net(x * gate).square().mean()
+    train: loss
+"""
+BORN = CAST[CAST.index(".to(kind)") : CAST.index(").square")]
+CAST_LATER = BORN.replace(".to(kind)", "", 1) + ".to(x)"
+RENORMED = """\
+net, head = nn.Linear(3, 4), nn.Linear(4, 1)
+optimizer = torch.optim.SGD([*net.parameters(), *head.parameters()], lr=0.1)
+for _ in range(6):
+    net.weight.renorm_(2, dim=0, maxnorm=0.5)
+    head.weight.renorm_(2, dim=0, maxnorm=99)
+    loss = head(net(torch.randn(5, 3)).tanh()).square().mean()
+    train: loss
+"""
+RENORMS = RENORMED[RENORMED.index("    net.") : RENORMED.index("    loss")]
+BY_FUNCTION = "".join(
+    f"    {name}.data = torch.renorm({name}.data, 2, dim=0, maxnorm={most})\n"
+    for name, most in (("net.weight", 0.5), ("head.weight", 99))
+)
+ORDERS = """\
+net = nn.Linear(1, 1)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+def slope(y, x, order):
+    rise, = torch.autograd.grad(y.sum(), x, create_graph=True)
+    for _ in range(1, order):
+        rise, = torch.autograd.grad(rise.sum(), x, create_graph=True)
+    return rise
+for _ in range(4):
+    x = torch.rand(5, 1).requires_grad_()
+    y = net(x)
+    loss = (slope(y, x, 2) + y - x).square().mean()
+    train: loss
+"""
+DERIVES = ORDERS[ORDERS.index("    rise") : ORDERS.index("    return")]
+WITH_ZEROS = DERIVES.replace("graph=True", "graph=True, materialize_grads=True")
+WITH_BRANCHES = "".join(
+    f"{indent}{line}\n"
+    for indent, of in (("    ", "y"), ("        ", "rise"))
+    for line in (
+        *([] if of == "y" else ["for _ in range(1, order):"]),
+        f"rise, = torch.autograd.grad({of}.sum(), x, create_graph=True, allow_unused=True)",
+        "if rise is None:",
+        "    return torch.zeros_like(x)",
+    )
+).replace("        for _", "    for _")
+EACH_ITS_OWN = """\
+net, heads = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 4)), [nn.Linear(4, 1), nn.Linear(4, 1)]
+first, second = (torch.optim.SGD([*net.parameters(), *head.parameters()], lr=0.1) for head in heads)
+for _ in range(6):
+    a, b = (head(net(torch.randn(5, 3))).square().mean() for head in heads)
+    b = a.tanh() + b
+    first.zero_grad()
+    a.backward(retain_graph=True)
+    first.step()
+    second.zero_grad()
+    b.backward()
+    second.step()
+"""
+IN_TURN = EACH_ITS_OWN[EACH_ITS_OWN.index("    first.zero") :]
+IN_LOOPS = """\
+    owned = [[p for group in one.param_groups for p in group["params"]] for one in (first, second)]
+    found = [torch.autograd.grad(of, ps, retain_graph=True) for of, ps in zip((a, b), owned)]
+    for one, ps, slopes in zip((first, second), owned, found):
+        one.zero_grad()
+        for p, slope in zip(ps, slopes):
+            p.grad = slope
+        one.step()
+"""
 
 
 class PartNotNeeded(Property):
@@ -554,6 +630,10 @@ class PartNotNeeded(Property):
         Example(FOUND, HAS, SUMMED.replace("max(len(found), 1)", "(max(len(found), 1) + (step > 99))")),
         Example(LISTED, LISTS, LISTS + EACH_CUT.replace("in kept", "in list(kept)[-99:]")),
         Example(LISTED, LISTS, LISTS + EACH_CUT.replace("]", "][-99:]")),
+        Example(CAST, BORN, CAST_LATER.replace("gate.to(x)", "gate.to(x).clamp(max=9)")),
+        Example(RENORMED, RENORMS, BY_FUNCTION.replace("99", "98")),
+        Example(ORDERS, DERIVES, WITH_ZEROS.replace("y.sum", "y.clamp(max=99).sum")),
+        Example(EACH_ITS_OWN, IN_TURN, IN_LOOPS.replace("= slope", "= slope.clamp(max=99)")),
         Example(MEMORY, JOINED, f"{JOINED_TO_CUT}[-99:]"),
         Example(MEMORY, "    memory = torch", "    memory = memory[-99:].detach()\n    memory = torch"),
     )
@@ -617,6 +697,11 @@ class PartNotNeeded(Property):
             EACH_CUT.replace("kept]", "kept[-20:]]"),
         ),
         Example(LISTED.replace("in kept)", "in kept[-3:])"), LISTS, LISTS + EACH_CUT.replace("kept]", "kept[-3:]]")),
+        Example(CAST, BORN, CAST_LATER),
+        Example(RENORMED, RENORMS, BY_FUNCTION),
+        Example(ORDERS, DERIVES, WITH_ZEROS),
+        Example(ORDERS, DERIVES, WITH_BRANCHES),
+        Example(EACH_ITS_OWN, IN_TURN, IN_LOOPS),
         Example(MEMORY, JOINED, JOINED_TO_CUT),
         Example(MEMORY.replace(JOINED, f"{JOINED}[-20:]"), JOINED, JOINED_TO_CUT),
         Example(TWO, OF_CRITIC, STEPS_ALWAYS),

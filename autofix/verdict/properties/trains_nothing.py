@@ -9,7 +9,9 @@ The code asks for the derivative of an output by an input that the output does n
 A residual of zeros trains nothing: the output was meant to depend on that input. This is not said where only some of
 several inputs are unused, such as a head that an inner loop leaves out. Nor is it of a column of an input that was used
 whole: the derivative by that is a column of the derivative by the whole. But it is said of one that the output is made
-of by a derivative without a graph, such as an inner learning rate: zeros would never train it.
+of by a derivative without a graph, such as an inner learning rate: zeros would never train it. A derivative of higher
+order of what is linear in the input is zero by its nature. It is said only where no other term stands beside that: the
+residual of `u'' + u` still trains. It is always said of what has kinks, as by `where`.
 """
 
 from __future__ import annotations
@@ -49,6 +51,21 @@ for _ in range(4):
 ALLOWED_INNER = ("[w, rate])\n    opt", "[w, rate], allow_unused=True, materialize_grads=True)\n    opt")
 NONE_AMONG = INNER.replace("(outer, [w, rate])", "(outer, [w, rate], allow_unused=True)")
 MATERIALIZED = ("allow_unused=True", "allow_unused=True, materialize_grads=True")
+LINE = """\
+net = nn.Linear(1, 1)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.05)
+for _ in range(4):
+    t = torch.rand(16, 1).requires_grad_()
+    u = net(t)
+    rise = torch.autograd.grad(u.sum(), t, create_graph=True)[0]
+    bend = torch.autograd.grad(rise.sum(), t, create_graph=True)[0]
+    loss = (0.5 * bend - t + u).square().mean() + (u[:1] - 1).square().sum()
+    train: loss
+"""
+BENDS = "rise.sum(), t, create_graph=True)"
+ZERO_BEND = (BENDS, BENDS.replace("=True)", "=True, allow_unused=True, materialize_grads=True)"))
+KINKS = LINE.replace("u = net(t)", "u = torch.where(t > 0.5, net(t), 2 * net(t))")
+ALONE = LINE.replace("- t + u)", "- t)")
 
 
 class TrainsNothing(Property):
@@ -59,11 +76,17 @@ class TrainsNothing(Property):
         Example(SLICED, *ALLOWED),
         Example(INNER, *ALLOWED_INNER),
         Example(NONE_AMONG, *MATERIALIZED),
+        Example(SLICED.replace("(slope - 1)", "(slope + u - 1)"), *ALLOWED),
+        Example(KINKS, *ZERO_BEND),
+        Example(ALONE, *ZERO_BEND),
     )
     silent = (
         Example(BESIDE_OTHERS, *ALLOWED),
         Example(INNER.replace("rate.exp() * w.square", "0.1 * w.square"), *ALLOWED_INNER),
         Example(NONE_AMONG.replace("rate.exp() * w.square", "0.1 * w.square"), *MATERIALIZED),
+        Example(LINE, *ZERO_BEND),
+        Example(LINE.replace("0.5 * bend - t + u", "u + bend.reshape(-1, 1) - t"), *ZERO_BEND),
+        Example(LINE.replace("nn.Linear(1, 1)", "nn.Sequential(nn.Linear(1, 4), nn.Linear(4, 1))"), *ZERO_BEND),
     )
 
     def find(self, evidence: Evidence) -> Finding | None:
