@@ -43,7 +43,9 @@ from .one_memory import OneMemory
 from .sites import NOTHING, Sites
 from .standing import Standing
 
-_UNUSED = {"allow_unused": True, "materialize_grads": True}
+_NAMED = ("outputs", "inputs")
+_CREATE = 4
+"""Where `torch.autograd.grad` is told whether its results have a graph."""
 
 
 class Perform(Functions, Listener):
@@ -295,13 +297,20 @@ class Perform(Functions, Listener):
 
         Not where the output is linear and something else beside it trains.
         """
-        (taken, words), part_of = by_wholes(func, args, kwargs)
-        found = func(*taken, **words | {"allow_unused": True, "materialize_grads": False})
-        zeros = func(*taken, **words | _UNUSED)
-        result = tuple(part(one) for part, one in zip(part_of, zeros, strict=True))
+        words = kwargs | {"allow_unused": True, "materialize_grads": False}
+        found = func(*args, **words)
+        given = dict(zip(("outputs", "inputs"), args, strict=False)) | kwargs
+        wholes, part_of = by_wholes(found, args, kwargs)
+        # A call more counts as one more derivative of the script's, and so is made only by other inputs.
+        if any(whole is not one for whole, one in zip(wholes, listed((given["inputs"],)), strict=True)):
+            found = func(given["outputs"], wholes, *args[2:], **{k: v for k, v in words.items() if k not in _NAMED})
+        with torch._C.DisableTorchFunction():
+            marked = bool(given.get("create_graph", args[4] if len(args) > _CREATE else False))
+            zeros = (torch.zeros_like(whole, requires_grad=marked) for whole in wholes)
+            filled = [zero if one is None else one for one, zero in zip(found, zeros, strict=True)]
+        result = tuple(part(one) for part, one in zip(part_of, filled, strict=True))
         if all(one is None for one in found):
             place = self._frames.here()
-            given = dict(zip(("outputs", "inputs"), args, strict=False)) | kwargs
             if self._zeros.is_of_line(given["outputs"], given["inputs"]):
                 self._zeros.gave(place, result)
             else:

@@ -15,22 +15,20 @@ from ..engine import graph
 Part = Callable[[torch.Tensor], torch.Tensor]
 
 
-def by_wholes(func: Any, args: Any, kwargs: Any) -> tuple[tuple[Any, Any], list[Part]]:
-    """The arguments of `grad` with wholes for views that its outputs do not know, and what cuts results to these.
+def by_wholes(found: Any, args: Any, kwargs: Any) -> tuple[list[Any], list[Part]]:
+    """The inputs of `grad` with wholes for views that its outputs do not know, and what cuts results to these.
 
-    So it is with leaves for their copies: nothing is made of a copy that only this call is given.
+    So it is with leaves for their copies: nothing is made of a copy that only this call is given. `found`: what the
+    call gives where it may give None.
     """
     inputs = args[1] if len(args) > 1 else kwargs["inputs"]
     inputs = [inputs] if isinstance(inputs, torch.Tensor) else list(inputs)
-    found = func(*args, **kwargs | {"allow_unused": True, "materialize_grads": False})
     lost = [one is None for one in found]
     unused = [gone and _has_whole(given) for gone, given in zip(lost, inputs, strict=True)]
     wholes = [graph.base(given) if part else given for part, given in zip(unused, inputs, strict=True)]
     wholes = [_copied(whole) if gone else whole for gone, whole in zip(lost, wholes, strict=True)]
     parts = [_part(given) if part else _same for part, given in zip(unused, inputs, strict=True)]
-    if len(args) > 1:
-        return ((args[0], wholes, *args[2:]), kwargs), parts
-    return (args, kwargs | {"inputs": wholes}), parts
+    return wholes, parts
 
 
 def _has_whole(given: Any) -> bool:
