@@ -138,6 +138,7 @@ sum(terms).sum().backward()
     def _all_used(self, spoiled: Iterable[Saved], sources: Sources) -> Iterator[Proposal]:
         """A copy of each operand that is written later: a table that is filled row by row is read in several places."""
         edits: dict[Step, None] = {}
+        by_callers = False
         for saved in spoiled:
             written = {name for write in saved.writes for name in _beside(sources, write.stack)}
             used: list[tuple[Source, ast.expr]] = []
@@ -145,11 +146,12 @@ sum(terms).sum().backward()
                 for operand in calls.tensors_in(node):
                     read = (one for one in ast.walk(operand) if isinstance(one, calls.VALUES) and _root(one) in written)
                     used += ((source, one) for one in itertools.islice(read, 1))
+            by_callers = by_callers or not used
             for source, one in used or handed.as_one_of(written, saved.made[1:], sources):
                 with suppress(Declined):
                     edits |= dict.fromkeys(append_call(source, one, ".clone()"))
         if len(edits) > 1:
-            yield self.propose(edits, WHY_USED.format(name="each part"))
+            yield self.propose(edits, WHY_USED.format(name="each part"), later=_MOST * by_callers)
 
     def _used(self, made: Stack, names: set[str], sources: Sources) -> Iterator[Proposal]:
         """A copy of an operand: of the one that the write names, also where it is handed to a function; or of each."""

@@ -40,7 +40,8 @@ def unneeded(evidence: Evidence, without: Sequence[tuple[Part, wire.Trace]]) -> 
 def smaller(evidence: Evidence, edits: Sequence[Edit]) -> dict[Path, bytes]:
     """The edit without what it changes in statements that show nothing, one after the other; `edits`: all of them.
 
-    Unlike `unneeded`, what is changed as in a needed statement has to be for something, too.
+    Unlike `unneeded`, what is changed as in a needed statement has to be for something, too. A statement that is taken
+    away stays away: it has moved, or would be done in vain.
     """
     target = evidence.case.pool.target
     sources = {path: parsed(path, target.read(path)) for path in evidence.files}
@@ -49,6 +50,8 @@ def smaller(evidence: Evidence, edits: Sequence[Edit]) -> dict[Path, bytes]:
         groups.setdefault((one.path, _statement(sources[one.path], one)), []).append(one)
     left, files = list(edits), dict(evidence.files)
     for group in groups.values() if 1 < len(groups) <= _GROUPS else ():
+        if not any(one.text.strip() for one in group):
+            continue
         rest = [one for one in left if one not in group]
         try:
             less = {path: apply(sources[path], [one for one in rest if one.path == path]) for path in files}
