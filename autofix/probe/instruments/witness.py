@@ -65,7 +65,8 @@ class Witness(Listener):
         with quiet():
             before = self._before.pop(index)
             for parameter, old in zip(parameters(optimizer), before, strict=False):
-                torch.sub(parameter.detach(), old, out=old)  # in its place: a large model is held often enough
+                differ = torch.ne if old.dtype == torch.bool else torch.sub
+                differ(parameter.detach(), old, out=old)  # in its place: a large model is held often enough
             changes = self._sketcher.sketches(list(before))
             self._spare[index] = before
         losses, self._losses = tuple(self._losses), []
