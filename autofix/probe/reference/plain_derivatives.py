@@ -101,6 +101,8 @@ class PlainDerivatives(TorchFunctionMode, Listener):
         """Leaves by which derivatives were taken; after how many steps first."""
         self._curved: list[tuple[range, set[int]]] = []
         """The ages of the nodes of derivatives that have a graph, and the ids of the leaves that these are by."""
+        self._created = -1
+        """The latest call that was to give derivatives a graph."""
         self._with: dict[Raw, set[int]] = {}
         """The ids of the other leaves with which derivatives were computed, by their places."""
         self._layers: list[tuple[range, frozenset[int]]] = []
@@ -281,7 +283,7 @@ class PlainDerivatives(TorchFunctionMode, Listener):
 
     def backward_done(self, call: Call) -> None:
         """Note the graph of the derivatives that it gave, if they have one."""
-        if call.create:
+        if call.index == self._created:  # another listener may have given the call a graph since it was noted
             self._curved[-1] = range(self._curved[-1][0].start, graph.now()), self._curved[-1][1]
 
     def _is_product(self, call: Call) -> bool:
@@ -303,6 +305,7 @@ class PlainDerivatives(TorchFunctionMode, Listener):
             if leaf not in self._by:
                 self._by.keep(leaf, sum(self._taps.counts))
         if call.create:
+            self._created = call.index
             self._curved.append((range(graph.now(), graph.now()), mine or set(map(id, leaves))))
             return
         self._with.setdefault(call.stack, set()).update(id(leaf) for leaf in leaves if id(leaf) not in mine)
