@@ -14,6 +14,7 @@ to be cut, or to have another shape: it is so from then on, for all who hold tha
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -43,9 +44,8 @@ from .one_memory import OneMemory
 from .sites import NOTHING, Sites
 from .standing import Standing
 
-_NAMED = ("outputs", "inputs")
-_CREATE = 4
-"""Where `torch.autograd.grad` is told whether its results have a graph."""
+_DERIVATIVE = tuple(inspect.signature(torch.autograd.grad).parameters)
+_LOOSE = {"allow_unused": True, "materialize_grads": False}
 
 
 class Perform(Functions, Listener):
@@ -111,8 +111,7 @@ class Perform(Functions, Listener):
         self.looked(func, args)
         with torch._C.DisableTorchFunction():
             self._zeros.heard(func, args, result)
-            if name_of(func) == DERIVATIVE and kwargs.get("create_graph"):
-                given = dict(zip(("outputs", "inputs"), args, strict=False)) | kwargs
+            if name_of(func) == DERIVATIVE and (given := _by_name(args, kwargs)).get("create_graph"):
                 self._zeros.derived(given["outputs"], given["inputs"], result)
         written = is_write(func) or name_of(func) == "torch.Tensor.data.__set__"
         if written and not self._in_step and args and isinstance(args[0], torch.Tensor):
@@ -251,19 +250,20 @@ class Perform(Functions, Listener):
         return weights and (weights[0], functools.partial(func, *args[:1], **kwargs | {"gradient": weights[1]}))
 
     def _weighed_derivative(self, func: Any, args: Any, kwargs: Any) -> tuple[str, Callable[[], Any]] | None:
-        """A derivative of several values: each counts one where each depends on an example of its own.
+        """A derivative of several values: each counts one where it is that of an example, and is to have a graph.
 
         Their mean would be the derivative of an example divided by the number of the others. By what all of them share,
-        such as a weight, it may be meant all the same.
+        or what is trained, it may be meant all the same; so may it be of several values of one example.
         """
-        given = dict(zip(("outputs", "inputs", "grad_outputs"), args, strict=False)) | kwargs
+        given = _by_name(args, kwargs)
         outputs, inputs = (listed((given.get(name),)) for name in ("outputs", "inputs"))
         with torch._C.DisableTorchFunction():
             if given.get("grad_outputs") is not None or all(one.numel() == 1 for one in outputs):
                 return None
             here = self._frames.here()
             if here not in self._by_example:
-                self._by_example[here] = all(_is_by_example(one, inputs) for one in outputs)
+                asked = bool(given.get("create_graph"))
+                self._by_example[here] = asked and all(_is_by_example(one, inputs) for one in outputs)
             own = self._by_example[here]
             mean = self._operation and not own
             weights = [torch.full_like(one, 1 / one.numel() if mean else 1.0) for one in outputs]
@@ -297,15 +297,15 @@ class Perform(Functions, Listener):
 
         Not where the output is linear and something else beside it trains.
         """
-        words = kwargs | {"allow_unused": True, "materialize_grads": False}
-        found = func(*args, **words)
-        given = dict(zip(("outputs", "inputs"), args, strict=False)) | kwargs
-        wholes, part_of = by_wholes(found, args, kwargs)
+        given = _by_name(args, kwargs)
+        found = func(**given | _LOOSE)
+        inputs = listed(given["inputs"])
+        wholes, part_of = by_wholes(found, inputs)
         # A call more counts as one more derivative of the script's, and so is made only by other inputs.
-        if any(whole is not one for whole, one in zip(wholes, listed((given["inputs"],)), strict=True)):
-            found = func(given["outputs"], wholes, *args[2:], **{k: v for k, v in words.items() if k not in _NAMED})
+        if any(whole is not one for whole, one in zip(wholes, inputs, strict=True)):
+            found = func(**given | _LOOSE | {"inputs": wholes})
         with torch._C.DisableTorchFunction():
-            marked = bool(given.get("create_graph", args[4] if len(args) > _CREATE else False))
+            marked = bool(given.get("create_graph"))
             zeros = (torch.zeros_like(whole, requires_grad=marked) for whole in wholes)
             filled = [zero if one is None else one for one, zero in zip(found, zeros, strict=True)]
         result = tuple(part(one) for part, one in zip(part_of, filled, strict=True))
@@ -370,9 +370,16 @@ def _other(value: Any, *, nudged: bool) -> Any:
     return beside(value) if nudged else value
 
 
+def _by_name(args: Any, kwargs: Any) -> dict[str, Any]:
+    """The arguments of a derivative by the names of its parameters."""
+    return dict(zip(_DERIVATIVE, args, strict=False)) | kwargs
+
+
 def _is_by_example(output: torch.Tensor, inputs: list[torch.Tensor]) -> bool:
-    """Whether the first values of an output depend on nothing but the first examples of some inputs."""
-    if output.dim() == 0 or any(one.shape[:1] != output.shape[:1] for one in inputs) or not len(output):
+    """Whether an output has one value for each example of some inputs, and the first depends on the first alone."""
+    if output.dim() == 0 or output.numel() != len(output) or not len(output):
+        return False
+    if any(one.shape[:1] != output.shape[:1] or isinstance(one, torch.nn.Parameter) for one in inputs):
         return False
     with quiet():
         weights = torch.zeros_like(output)

@@ -15,14 +15,12 @@ from ..engine import graph
 Part = Callable[[torch.Tensor], torch.Tensor]
 
 
-def by_wholes(found: Any, args: Any, kwargs: Any) -> tuple[list[Any], list[Part]]:
-    """The inputs of `grad` with wholes for views that its outputs do not know, and what cuts results to these.
+def by_wholes(found: Any, inputs: list[Any]) -> tuple[list[Any], list[Part]]:
+    """Inputs of `grad` with wholes for views that its outputs do not know, and what cuts results to these.
 
     So it is with leaves for their copies: nothing is made of a copy that only this call is given. `found`: what the
     call gives where it may give None.
     """
-    inputs = args[1] if len(args) > 1 else kwargs["inputs"]
-    inputs = [inputs] if isinstance(inputs, torch.Tensor) else list(inputs)
     lost = [one is None for one in found]
     unused = [gone and _has_whole(given) for gone, given in zip(lost, inputs, strict=True)]
     wholes = [graph.base(given) if part else given for part, given in zip(unused, inputs, strict=True)]
