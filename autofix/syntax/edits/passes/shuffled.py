@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from autofix.probe.wire import Carrier, Frame
 from autofix.syntax import blocks, calls, names
@@ -17,6 +17,7 @@ _ORDERS = frozenset({
 _STARTS = ("zeros", "ones", "full", "empty", "rand")
 _DEEPEST = 6
 """How many definitions are followed from a loop to where its batches come from."""
+_Place = tuple[Source, ast.AST]
 
 
 def shuffled(sources: Sources, failed: Sequence[Frame]) -> tuple[Frame, ...]:
@@ -33,30 +34,34 @@ def shuffled(sources: Sources, failed: Sequence[Frame]) -> tuple[Frame, ...]:
     return ()
 
 
-def _is_random(
-    sources: Sources, source: Source, value: ast.AST, callers: Sequence[tuple[Source, ast.AST]], depth: int = _DEEPEST
-) -> bool:
-    """Whether what an expression, or a function that it calls, gives is in random order."""
-    if depth == 0:
-        return False
-    for node in ast.walk(value):
-        if isinstance(node, ast.Call):
-            asked = calls.keyword(node, "shuffle")
-            if calls.name_of(node) in _ORDERS or (asked is not None and not _is_false(asked)):
-                return True
-            made = sources.called(source, node)
-            if made is not None and _is_random(sources, made[0], made[1], (), depth - 1):
-                return True
-        elif isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load):
-            for other, given, above in _given(sources, source, node, callers):
-                if _is_random(sources, other, given, above, depth - 1):
+def _is_random(sources: Sources, source: Source, value: ast.AST, callers: Sequence[_Place]) -> bool:
+    """Whether what an expression, or a function that it calls, gives is in random order.
+
+    Each definition is looked at once: in a large project many lead to the same.
+    """
+    found: list[tuple[Source, ast.AST, Sequence[_Place], int]] = [(source, value, callers, 0)]
+    known = {value}
+    for home, given, above, depth in found:
+        for node in ast.walk(given) if depth < _DEEPEST else ():
+            following: Iterable[tuple[Source, ast.AST, Sequence[_Place]]] = ()
+            if isinstance(node, ast.Call):
+                asked = calls.keyword(node, "shuffle")
+                if calls.name_of(node) in _ORDERS or (asked is not None and not _is_false(asked)):
                     return True
+                made = sources.called(home, node)
+                following = [(*made, ())] if made is not None else ()
+            elif isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load):
+                following = _given(sources, home, node, above)
+            for other, one, further in following:
+                if one not in known:
+                    known.add(one)
+                    found.append((other, one, further, depth + 1))
     return False
 
 
 def _given(
-    sources: Sources, source: Source, node: ast.Name | ast.Attribute, callers: Sequence[tuple[Source, ast.AST]]
-) -> Iterator[tuple[Source, ast.AST, Sequence[tuple[Source, ast.AST]]]]:
+    sources: Sources, source: Source, node: ast.Name | ast.Attribute, callers: Sequence[_Place]
+) -> Iterator[tuple[Source, ast.AST, Sequence[_Place]]]:
     """What a variable or an attribute was given: where it is bound, put into another order, or handed over."""
     function = source.function(node)
     if isinstance(node, ast.Attribute):
