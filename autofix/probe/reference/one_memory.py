@@ -8,8 +8,8 @@ import gc
 import sys
 import weakref
 from collections import Counter
-from collections.abc import Callable, Iterator
-from types import CellType, FrameType
+from collections.abc import Callable, Iterable, Iterator
+from types import CellType, FrameType, ModuleType
 from typing import Any
 
 import torch
@@ -167,9 +167,7 @@ class OneMemory(Listener):
             if not torch.is_grad_enabled() or graph.is_leaf(target) or target in self._listed:
                 return
         for frame in self._frames.running(sys._getframe(2)):
-            names = [one for one in frame.f_locals.values() if not isinstance(one, torch.Tensor)]
-            kept = [value for one in names for value in getattr(one, "__dict__", {}).values()]
-            for one in (*names, *kept):
+            for one in _within(frame.f_locals.values()):
                 if isinstance(one, list) and any(held is target for held in one[-_LATEST:]):
                     self._listed.keep(target, (self._frames.here(), one))
                     return
@@ -323,6 +321,15 @@ class OneMemory(Listener):
 def _same(one: torch.Tensor, other: torch.Tensor) -> bool:
     """Whether two tensors are one piece of memory."""
     return one.data_ptr() == other.data_ptr() and one.shape == other.shape and one.stride() == other.stride()
+
+
+def _within(values: Iterable[Any]) -> Iterator[Any]:
+    """Some values, and what the attributes of objects among them hold; nothing of the user's runs for it."""
+    for one in values:
+        yield one
+        if not isinstance(one, (torch.Tensor, ModuleType, type)):
+            with contextlib.suppress(AttributeError):  # it has no dictionary
+                yield from object.__getattribute__(one, "__dict__").values()
 
 
 def _is_bound_to_it(tree: ast.Module, names: list[str]) -> bool:
