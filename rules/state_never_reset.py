@@ -29,7 +29,7 @@ WHY = "{path} is empty when the next iteration begins, so that it starts with {s
 WHY_ELSEWHERE = "Each iteration begins with {start}, as line {line} of {file} does before it calls the same module."
 WHY_WHOLE = "{path} begins with {start} where line {line} puts {beside} back to its start, which is made with it."
 WHY_UNCALLED = "Each iteration begins with {start}, which resets {path} and which nothing called so far."
-WHY_SHUFFLED = "{path} begins with {start} for each batch: line {line} draws the batches in random order."
+WHY_SHUFFLED = "{path} begins with {start} for each batch; those of line {line} come, or may come, in random order."
 WHYS = {
     "shuffled-batches-share-state": WHY_SHUFFLED,
     "state-begins-anew-elsewhere": WHY_ELSEWHERE,

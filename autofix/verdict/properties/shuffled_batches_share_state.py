@@ -5,7 +5,7 @@
 The passes hand a state on that has a row for each example of a batch (the hidden state of a recurrent layer, the
 potential of a spiking one), the edit cuts the graph between them and keeps the value, and the innermost loop around the
 backward takes its batches in random order: a `DataLoader` with `shuffle=True`, a `randperm`, a generator that makes
-one. This is read from the text, and not said
+one. A `shuffle=args.shuffle` may be true, too. This is read from the text, and not said
 
 - where the batches come in their order, as the windows of one sequence do;
 - of what is no row of a batch, as a running mean or a memory of nodes;
@@ -104,12 +104,13 @@ class ShuffledBatchesShareState(Property):
     anyway = True
     runs = ("trace",)
     sentence = (
-        "`{path}` has a row for each example and goes on from the iteration before, whose batch was drawn in random "
-        "order: each batch may be meant to begin with a new one"
+        "`{path}` has a row for each example and goes on from the iteration before. Batches are drawn in random order "
+        "here, or may be: each may be meant to begin with a new one"
     )
     raises = (
         Example(RANDOM, *cut("model.state")),
         Example(LOADED.replace("MIXED", "True"), *cut("model.state")),
+        Example(LOADED.replace("MIXED", "len(data) > 1"), *cut("model.state")),
         Example(FUNCTION, *IN_FUNCTION),
         Example(RECURRENT.replace("ORDER", "torch.randperm(24)"), *cut("hidden")),
     )
