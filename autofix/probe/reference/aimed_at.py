@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Collection
 from typing import Any, NamedTuple
@@ -106,5 +107,11 @@ class AimedAt(Listener):
 
 def _rebuilds(calls: Collection[Taken]) -> bool:
     """Whether a loss compares something with the very data, in whatever shape, that one of its layers took."""
-    given = [numbers for call in calls if call.layer for _, *numbers in call.data]
-    return any(numbers in given for call in calls if call.name in COMPARE for _, *numbers in call.data)
+    given = {_laid_out(one) for call in calls if call.layer for one in call.data}
+    return any(_laid_out(one) in given for call in calls if call.name in COMPARE for one in call.data)
+
+
+def _laid_out(data: tuple[Any, ...]) -> tuple[Any, ...]:
+    """What tells data from others, whatever their shape."""
+    shape, *numbers = data
+    return math.prod(shape), *numbers
