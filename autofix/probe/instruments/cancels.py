@@ -12,24 +12,18 @@ from ..engine.quiet import quiet
 from ..engine.taps import Call, Listener
 from ..program.frames import Frames, Raw
 
-_SHIFTS = frozenset({"SubBackward0", "AddBackward0"})
 _JOINS = frozenset({"DivBackward0", "MulBackward0", "SubBackward0", "AddBackward0"})
 _OFTEN = 4
 """Passes of one place that are looked at."""
 _MOST = 5000
 """Nodes beyond which a graph is not looked at, nor where they were made."""
-_LARGEST = 1 << 20
-"""Elements of a value that is only moved beyond which its gradients are not kept: so is each of a residual network."""
 _ROUNDING = 1e-4
-
 
 _Made = tuple[graph.Node, int]
 
 
 class Cancels(Functions, Listener):
     """Looks, in the first passes, at each value that is joined with a constant in one use, and used elsewhere, too.
-
-    And so at each that is moved by what has a graph or is drawn, as the mean of a sample is.
 
     Where a use sends exactly nothing, as behind a bound that is reached, nothing can be said of that number. Nor can it
     where the same place makes several values in a pass, and only some of them cancel: the first of a loop may begin
@@ -41,16 +35,16 @@ class Cancels(Functions, Listener):
         self._frames = frames
         self.places: dict[int, Raw] = {}
         """Where what has a graph was made since the latest backward, by the ages of nodes."""
-        self._passes: dict[tuple[str, Raw], list[bool]] = {}
-        """For each place of a backward, and either kind of value: whether gradients of one cancelled, pass by pass."""
-        self._watched: dict[str, set[_Made]] = {}
+        self._passes: dict[Raw, list[bool]] = {}
+        """For each place of a backward: whether gradients of a value cancelled, pass by pass."""
+        self._watched: set[_Made] = set()
         self._came: dict[_Made, list[torch.Tensor]] = {}
         self._hooks: list[Any] = []
 
     def told(self) -> dict[str, Any]:
         """The places of backwards in each pass of which gradients cancelled."""
-        always = [key for key, seen in self._passes.items() if len(seen) > 1 and all(seen)]
-        return {"facts": tuple(self._frames.fact(name, raw) for name, raw in always)}
+        always = [raw for raw, seen in self._passes.items() if len(seen) > 1 and all(seen)]
+        return {"facts": tuple(self._frames.fact("gradient-cancels", raw) for raw in always)}
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         result = func(*args, **(kwargs or {}))
@@ -61,7 +55,7 @@ class Cancels(Functions, Listener):
 
     def backward(self, call: Call) -> None:
         self._forget()
-        if any(len(self._passes.get((name, call.stack), ())) >= _OFTEN for name in _FACTS):
+        if len(self._passes.get(call.stack, ())) >= _OFTEN:
             return
         nodes = list(graph.walk(call.roots))
         users: dict[_Made, set[graph.Node]] = {}
@@ -70,33 +64,25 @@ class Cancels(Functions, Listener):
                 if made[0] is not None and graph.leaf(made[0]) is None:
                     users.setdefault(made, set()).add(node)
         several = {made: by for made, by in users.items() if len(by) > 1}
-        self._watched = {
-            name: {made for made, by in several.items() if any(is_so(node, made) for node in by)}
-            for name, is_so in _FACTS.items()
-        }
-        for node in set().union(*(users[made] for some in self._watched.values() for made in some)):
+        self._watched = {made for made, by in several.items() if any(_joins(node, made) for node in by)}
+        for node in set().union(*(users[made] for made in self._watched)):
             self._hooks.append(node.register_hook(self._hook(node.next_functions)))
 
     def _hook(self, made: tuple[Any, ...]) -> Any:
-        joined, moved = (self._watched[name] for name in _FACTS)
-
         def sent(gradients: tuple[Any, ...], _arrived: Any) -> None:
             for one, gradient in zip(made, gradients, strict=False):
-                if gradient is not None and (one in joined or (one in moved and gradient.numel() <= _LARGEST)):
+                if gradient is not None and one in self._watched:
                     self._came.setdefault(one, []).append(gradient)
 
         return sent
 
     def backward_done(self, call: Call) -> None:
         with quiet():
-            if self._hooks:
-                gone = {made: _cancel(came) for made, came in self._came.items()}
-                for name, watched in self._watched.items():
-                    at: dict[Raw, list[bool]] = {}
-                    for made in watched & gone.keys():
-                        at.setdefault(self.places.get(made[0]._sequence_nr(), ()), []).append(gone[made])
-                    if watched:
-                        self._passes.setdefault((name, call.stack), []).append(any(map(all, at.values())))
+            if self._watched:
+                at: dict[Raw, list[bool]] = {}
+                for made, came in self._came.items():
+                    at.setdefault(self.places.get(made[0]._sequence_nr(), ()), []).append(_cancel(came))
+                self._passes.setdefault(call.stack, []).append(any(map(all, at.values())))
         self.places.clear()
         self._forget()
 
@@ -105,20 +91,12 @@ class Cancels(Functions, Listener):
             hook.remove()
         self._hooks.clear()
         self._came.clear()
-        self._watched = {}
+        self._watched = set()
 
 
 def _joins(node: graph.Node, made: _Made) -> bool:
     """Whether a node scales what was made by something that has no graph, or takes its distance from that."""
     return node.name() in _JOINS and node.next_functions[0] == made and node.next_functions[1][0] is None
-
-
-def _moves(node: graph.Node, made: _Made) -> bool:
-    """Whether a node adds or subtracts what was made."""
-    return node.name() in _SHIFTS and made in node.next_functions
-
-
-_FACTS = {"gradient-cancels": _joins, "moved-gradient-cancels": _moves}
 
 
 def _cancel(came: list[torch.Tensor]) -> bool:

@@ -31,12 +31,9 @@ from autofix.core.model import Reading
 from autofix.experiments.compare import comparable, differences, same_gradients
 from autofix.experiments.readings import deprived
 from autofix.experiments.sketches import LIVE, close
-from autofix.experiments.spec import Intervention
 from autofix.probe import wire
 from autofix.verdict.law import PASSES, KeptByChange, at
 from autofix.verdict.runs import Runs, lines
-
-_CANCELS = "moved-gradient-cancels"
 
 
 class WhatIsActedOnIsData(KeptByChange):
@@ -60,8 +57,7 @@ def may_be_weighed(runs: Runs) -> bool:
     data, weighed = replace(runs.code, sampled=True), _is_weighed(runs)
     if weighed is not None:
         return weighed
-    gone = any(deprived(runs.letter, runs.of(data))) or _cancels(runs, data)
-    return gone and not _weighs_nothing(runs, data)
+    return any(deprived(runs.letter, runs.of(data))) and not _weighs_nothing(runs, data)
 
 
 def _may_be_data(runs: Runs) -> bool:
@@ -105,9 +101,3 @@ def _weighs_nothing(runs: Runs, data: Reading) -> bool:
     """Whether no gradient depends on what comes of the sample, where it is a constant; or nobody can tell."""
     moved = runs.sample_moved
     return moved is None or bool(comparable(moved)) or same_gradients(runs.of(data), moved)
-
-
-def _cancels(runs: Runs, data: Reading) -> bool:
-    """Whether gradients cancel out at a value that the sample is made of, and not where the sample is a constant."""
-    seen = runs.comparisons_moving.seen(_CANCELS)
-    return bool(seen) and not runs.of(data, intervention=Intervention.COMPARED).seen(_CANCELS)

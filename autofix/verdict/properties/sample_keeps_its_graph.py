@@ -80,7 +80,7 @@ OUT = ("act.numpy()", "act.detach().numpy()")
 class SampleKeepsItsGraph(Property):
     name = "sample-keeps-its-graph"
     change = "sampled"
-    runs = ("letter", "sample_moved", "comparisons_moving", "comparisons_at_rest", "densities_moved")
+    runs = ("letter", "sample_moved", "comparisons_at_rest", "densities_moved")
     sentence = (
         "the sample that is handed over here keeps its graph in the loss that weighs its log-probability: what it is "
         "made of never learns by what comes of it; it may be meant as a constant from where it is drawn"
