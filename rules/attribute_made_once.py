@@ -88,22 +88,6 @@ for _ in range(4):
     with torch.no_grad():
         for slow, fast in zip(mean.parameters(), net.parameters()):
             slow.lerp_(fast, 0.1)
-! one method alone reads it
-class Net(torch.nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.w = torch.nn.Parameter(torch.ones(2, 2))
-        self.mix = torch.softmax(self.w, dim=1)
-
-    def forward(self, x):
-+        self.mix = torch.softmax(self.w, dim=1)
-        return x @ self.mix
-
-
-net = Net()
-opt = torch.optim.SGD(net.parameters(), lr=0.1)
-for _ in range(4):
-    train: net(torch.randn(5, 2)).pow(2)[:, 0].mean()
 ! a helper of the constructor makes two of them and nothing else
 class Layer(torch.nn.Module):
     def __init__(self):

@@ -48,22 +48,6 @@ for _ in range(3):
     dxx = torch.autograd.grad(dx, x, torch.ones_like(dx), create_graph=True)[0]
     loss = (dxx + dx + y).pow(2).mean()
     train: loss
-! a model that is the derivative of another
-class Field(torch.nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.energy = torch.nn.Linear(2, 1)
-
-    def forward(self, x):
--        return torch.autograd.grad(self.energy(x).tanh().sum(), x)[0].flip(1)
-+        return torch.autograd.grad(self.energy(x).tanh().sum(), x, create_graph=True)[0].flip(1)
-
-
-x = torch.rand(8, 2, requires_grad=True)
-field = Field()
-opt = torch.optim.SGD(field.parameters(), lr=0.1)
-for _ in range(3):
-    train: (field(x) - 1).pow(2).mean()
 ! a loss made of a derivative
 from torch.autograd import grad
 
@@ -100,33 +84,6 @@ for _ in range(3):
 +    slope = jacobian(lambda z: net(z).sum(), x, create_graph=True)
     loss = (curve @ slope - x).square().sum()
     train: loss
-! an optimizer of one's own differentiates the gradients that it is brought
-class Curved(torch.optim.Optimizer):
-    def __init__(self, params):
-        super().__init__(params, {})
-
-    def step(self):
-        params = self.param_groups[0]["params"]
-        signs = [torch.ones_like(p) for p in params]
-        slopes = torch.autograd.grad([p.grad for p in params], params, signs)
-        with torch.no_grad():
-            for p, slope in zip(params, slopes):
-                p -= 0.1 * p.grad / (slope.abs() + 1)
-
-
-def train(net, loss, opt):
-    opt.zero_grad()
--    loss.backward()
-+    loss.backward(create_graph=True)
-    opt.step()
-
-
-net = torch.nn.Sequential(torch.nn.Linear(2, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
-opt = Curved(net.parameters())
-for _ in range(4):
-    x = torch.randn(5, 2)
-    train(net, net(x).exp().mean(), opt)
-    print(net(x).sum().item())
 ! the product of a curvature and a vector, of the gradients as one vector
 net = torch.nn.Sequential(torch.nn.Linear(2, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1, bias=False))
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
@@ -152,10 +109,6 @@ x.grad.norm().backward()
 net = torch.nn.Linear(2, 1)
 x = torch.ones(2)
 slope = torch.autograd.functional.jacobian(lambda z: net(z).exp().sum(), x, False)
-slope.sum().backward()
-! the flag is given by position
-w = torch.ones(2, requires_grad=True)
-slope = torch.autograd.grad(w.exp().sum(), w, None, True, False)[0]
 slope.sum().backward()
 ! no derivative takes part: the value was taken out of the graph
 w = torch.ones(2, requires_grad=True)

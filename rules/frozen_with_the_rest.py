@@ -140,10 +140,6 @@ opt = torch.optim.SGD([shift], lr=0.1)
 for _ in range(4):
     loss = (torch.randn(5, 3) + 1 - shift).pow(2).mean()
     train: loss
-! everything was frozen, and nothing says what should train
-net = torch.nn.Linear(2, 1)
-list(map(lambda p: p.requires_grad_(False), net.parameters()))
-net(torch.randn(5, 2)).pow(2).mean().backward()
 ! two networks take turns
 G, D = torch.nn.Linear(2, 3), torch.nn.Linear(3, 1)
 g_opt, d_opt = (torch.optim.SGD(net.parameters(), lr=0.1) for net in (G, D))

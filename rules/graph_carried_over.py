@@ -111,18 +111,6 @@ for step in range(8):
         train: total
 +        x = x.detach().requires_grad_()
         total = 0
-! a server's weights, which nobody trains, are part of what is kept
-net, server = torch.nn.Linear(3, 1), torch.nn.Linear(3, 1)
-dual = torch.zeros(1, 3)
-for _ in range(4):
-    net.load_state_dict(server.state_dict())
-    opt = torch.optim.SGD(net.parameters(), lr=0.1)
-    loss = net(torch.randn(5, 3)).square().mean() + (dual * net.weight).sum()
-    train: loss
--    dual = dual - 0.1 * (net.weight - server.weight)
-+    dual = (dual - 0.1 * (net.weight - server.weight)).detach()
-    with torch.no_grad():
-        server.weight.lerp_(net.weight, 0.5)
 ! the project has a function for it
 def repackage(state):
     if isinstance(state, torch.Tensor):
@@ -194,34 +182,6 @@ opt = torch.optim.SGD(net.cell.parameters(), lr=0.1)
 for _ in range(5):
     train: (net(torch.randn(2, 2), torch.randperm(4)[:2]) - 1).pow(2).mean()
 +    net.slots.detach_()
-! two targets that objects keep: each alone would only uncover the other
-class Content(torch.nn.Module):
-    def __init__(self, target):
-        super().__init__()
--        self.target = target
-+        self.target = target.detach()
-
-    def forward(self, x):
-        return (x - self.target).pow(2).mean()
-
-
-class Style(torch.nn.Module):
-    def __init__(self, target):
-        super().__init__()
--        self.target = target @ target.t()
-+        self.target = (target @ target.t()).detach()
-
-    def forward(self, x):
-        return (x @ x.t() - self.target).pow(2).mean()
-
-
-net = torch.nn.Linear(3, 4)
-content, style = Content(net(torch.rand(5, 3))), Style(net(torch.rand(5, 3)))
-image = torch.rand(5, 3, requires_grad=True)
-opt = torch.optim.Adam([image])
-for _ in range(4):
-    loss = content(net(image)) + style(net(image))
-    train: loss
 """)
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:

@@ -91,15 +91,6 @@ def closure():
 
 total += out.sum()
 opt.step(closure)
-! two statements bind one name
-raw = torch.nn.Parameter(torch.randn(3, 3))
-opt = torch.optim.SGD([raw], lr=0.1)
--A = torch.sigmoid(raw) + torch.eye(3)
--A = A / A.sum(1, keepdim=True)
-for _ in range(4):
-+    A = torch.sigmoid(raw) + torch.eye(3)
-+    A = A / A.sum(1, keepdim=True)
-    train: (A @ torch.ones(3)).prod()
 ! the factor needs its matrix anew, too
 scale = torch.zeros(1, requires_grad=True)
 opt = torch.optim.SGD([scale], lr=0.1)

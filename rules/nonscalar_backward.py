@@ -69,15 +69,6 @@ for _ in range(4):
 -    slope = torch.autograd.grad(score, x, create_graph=True)[0]
 +    slope = torch.autograd.grad(score.sum(), x, create_graph=True)[0]
     train: (slope.norm(dim=1) - 1).square().mean()
-! the same with the options by their places
-net = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
-opt = torch.optim.SGD(net.parameters(), lr=0.1)
-for _ in range(4):
-    x = torch.randn(5, 3, requires_grad=True)
-    score = net(x)
--    (slope,) = torch.autograd.grad(score, x, None, True, True)
-+    (slope,) = torch.autograd.grad(score.sum(), x, None, True, True)
-    train: (slope.norm(dim=1) - 1).square().mean()
 ! unsafe: each example has several values, and a derivative for each of them may be meant
 net = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 2))
 opt = torch.optim.SGD(net.parameters(), lr=0.1)

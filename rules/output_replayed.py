@@ -172,18 +172,6 @@ for step in range(9):
     memory.append({"state": state, "q": q, "action": action, "reward": float(state[action])})
     if step > 3:
         replay()
-! a record is a dict that has not what it was computed from
-def replay():
-    loss = sum((item["q"][0] - item["reward"]) ** 2 for item in random.sample(memory, 3))
-    train: loss
-
-
-for step in range(9):
-    state = torch.randn(3)
-    q = net(state)
-    memory.append({"q": q, "reward": float(state[1])})
-    if step > 3:
-        replay()
 ! what it was computed from is not stored
 def replay():
     loss = 0

@@ -94,19 +94,6 @@ for i in range(6):
         g_loss = -score.mean()
         g_loss.backward()
         g_opt.step()
-! the last part again, from a detached value
-e_opt = torch.optim.SGD([*G.parameters(), D[0].bias], lr=0.1)
-for _ in range(4):
-    x = torch.randn(4, 2, requires_grad=True)
-    z = torch.tanh(G(x))
-    score = D(z)
-    e_opt.zero_grad()
-    score.mean().backward(retain_graph=True)
-    e_opt.step()
-    d_opt.zero_grad()
-+    score = D(z.detach())
-    (score - 1).pow(2).mean().backward()
-    d_opt.step()
 ! unsafe: only the sum of the losses again, without what one of them sends
 for _ in range(4):
     z = torch.tanh(G(G(torch.randn(4, 2))[:, :2]))
@@ -157,21 +144,6 @@ for i in range(8):
 +    losses["d"] = losses["fake"] - losses["real"]
 +    losses["d"].backward()
 +    d_opt.step()
-! the forward of the last turn of a loop that steps, for another optimizer behind it
-net = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 2))
-w_opt = torch.optim.SGD(net.parameters(), lr=0.1)
-for _ in range(4):
-    state = torch.randn(5, 3).requires_grad_()
-    x_opt = torch.optim.SGD([state], lr=0.1)
-    for _ in range(3):
-        energy = (net(state) - 1).pow(2).sum() + state.pow(2).sum()
-        x_opt.zero_grad()
-        energy.backward(retain_graph=True)
-        x_opt.step()
-    w_opt.zero_grad()
-+    energy = (net(state) - 1).pow(2).sum() + state.pow(2).sum()
-    energy.backward()
-    w_opt.step()
 ! unsafe: two steps may be meant, where one is made for what both losses leave
 net = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 3))
 opt = torch.optim.SGD(net.parameters(), lr=0.1)

@@ -206,18 +206,6 @@ net = torch.nn.Linear(2, 1)
 off = torch.no_grad()
 off.__enter__()
 net(torch.randn(5, 2)).pow(2).mean().backward()
-! gradients are on; the loss is made of a detached value
-net = torch.nn.Linear(2, 1)
-
-
-@torch.no_grad()
-def accuracy(x):
-    return net(x).mean()
-
-
-x = torch.randn(5, 2)
-print(accuracy(x))
-net(x).detach().pow(2).mean().backward()
 """)
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:

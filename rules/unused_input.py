@@ -106,24 +106,6 @@ def residual(t):
 
 residual(torch.rand(4, 1)).pow(2).sum().backward()
 print(net.weight.grad.item())
-! a helper is given it behind the forward
-net = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1))
-opt = torch.optim.SGD(net.parameters(), lr=0.1)
-
-
-def penalty(inputs, scores):
-    (slope,) = torch.autograd.grad(scores.sum(), inputs, create_graph=True)
-    return slope.pow(2).sum(1).mean()
-
-
-for batch in torch.rand(4, 6, 4).unbind():
-    real, weight = batch[:, :3], batch[:, 3:]
-    if torch.cuda.is_available():
-        real = real.cuda()
-+    real.requires_grad_()
-    scores = net(real)
-    loss = (weight * scores).mean() + penalty(real, scores)
-    train: loss
 ! the loop binds what the helper is given
 net = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1))
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
@@ -144,16 +126,6 @@ a, b = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
 -grads = torch.autograd.grad(a.pow(2).sum(), [a, b])
 +grads = torch.autograd.grad(a.pow(2).sum(), [a, b], allow_unused=True, materialize_grads=True)
 print(sum(g.sum() for g in grads).item())
-! a coordinate that one of the fields does not depend on, although it requires a gradient
-rod, tank = torch.nn.Linear(2, 1), torch.nn.Linear(1, 1)
-opt = torch.optim.SGD([*rod.parameters(), *tank.parameters()], lr=0.1)
-for _ in range(4):
-    x, t = torch.rand(5, 1).requires_grad_(), torch.rand(5, 1).requires_grad_()
-    fields, d = (rod(torch.cat([x, t], 1)).exp(), tank(t).exp()), []
-    for field in fields:
--        d += torch.autograd.grad(field.sum(), [x, t], create_graph=True)
-+        d += torch.autograd.grad(field.sum(), [x, t], create_graph=True, allow_unused=True, materialize_grads=True)
-    train: sum((each - 1).square().mean() for each in d)
 ! one of several that is marked behind the forward
 net = torch.nn.Linear(2, 1)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
@@ -210,13 +182,6 @@ for _ in range(4):
 -    (slope,) = torch.autograd.grad(loss, net.weight.clone(), create_graph=True)
 +    (slope,) = torch.autograd.grad(loss, net.weight, create_graph=True)
     train: (loss + (slope.norm() - 1).square())
-! an item of a list is a tensor of its own
-! unsafe: only what the script prints can be compared
-weights = [torch.ones(2, requires_grad=True) for _ in range(2)]
-loss = weights[1].exp().sum()
--slope = torch.autograd.grad(loss, weights[0])[0]
-+slope = torch.autograd.grad(loss, weights[0], allow_unused=True, materialize_grads=True)[0]
-print((slope + weights[1]).sum().item())
 ! unsafe: the code leaves the weights of the step before out, and only the loss says that it goes on from them
 net = torch.nn.Linear(3, 1)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
