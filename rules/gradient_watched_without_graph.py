@@ -90,24 +90,6 @@ for _ in range(4):
     with torch.inference_mode():
         print(forward(torch.randn(5, 3)).mean().item())
     train: forward(torch.randn(5, 3)).pow(2).mean()
-! the hook of an attribute
-class Net(torch.nn.Module):
-    def forward(self, x):
-        self.h = body(x).tanh()
--        self.h.register_hook(self.keep)
-+        if self.h.requires_grad:
-+            self.h.register_hook(self.keep)
-        return head(self.h)
-
-    def keep(self, gradient):
-        self.gradient = gradient.abs().mean()
-
-
-net = Net()
-for _ in range(4):
-    train: net(torch.randn(5, 3)).pow(2).mean()
-    with torch.no_grad():
-        print(net(torch.randn(5, 3)).mean().item(), net.gradient.item())
 ! gradients are on: it was meant to have one
 x = torch.ones(3)
 x.retain_grad()

@@ -140,18 +140,6 @@ opt = torch.optim.SGD([v], lr=0.1)
 net.weight.data = (2 * v).data
 net(torch.ones(4, 3)).pow(2).mean().backward()
 print(v.grad.norm())
-! an average of what has a gradient, which was cleared
-net, mean = torch.nn.Linear(3, 1), torch.nn.Linear(3, 1)
-opt = torch.optim.SGD(net.parameters(), lr=0.1)
-for _ in range(4):
-    loss = (net(torch.ones(4, 3)) - mean(torch.ones(4, 3)) - 1).pow(2).mean()
-    loss.backward()
-    opt.step()
-    opt.zero_grad()
-    for p, m in zip(net.parameters(), mean.parameters()):
-        m.data = 0.9 * m + 0.1 * p
-    mean(torch.ones(4, 3))
-    print(net.weight.grad.norm())
 ! nothing was written: no loss uses it
 v = torch.zeros(3, requires_grad=True)
 opt = torch.optim.SGD([v], lr=0.1)

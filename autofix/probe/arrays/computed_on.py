@@ -9,21 +9,14 @@ from typing import Any
 from ..engine import graph
 from ..engine.sums import is_sum
 
-_MOVES = frozenset(
-    f"{name}Backward{kind}"
-    for name in (
-        *("T", "Transpose", "Permute", "View", "UnsafeView", "Reshape", "Alias", "Clone", "ToCopy", "Repeat"),
-        *("Expand", "Squeeze", "Unsqueeze", "Slice", "Select", "Index", "IndexSelect"),
-    )
-    for kind in ("", "0", "1")
-)
-_LAYERS = frozenset(
-    f"{name}Backward0"
-    for name in (
-        *("Addmm", "Mm", "Bmm", "Mv", "Linear", "Convolution", "MkldnnConvolution", "Mul", "Cat", "Prelu"),
-        *("NativeLayerNorm", "NativeBatchNorm", "NativeGroupNorm", "FusedRmsNorm"),
-    )
-)
+_MOVES = graph.kinds(
+    "T", "Transpose", "Permute", "View", "UnsafeView", "Reshape", "Alias", "Clone", "ToCopy", "Repeat", "Expand",
+    "Squeeze", "Unsqueeze", "Slice", "Select", "Index", "IndexSelect", forms=("", "0", "1"),
+)  # fmt: skip
+_LAYERS = graph.kinds(
+    "Addmm", "Mm", "Bmm", "Mv", "Linear", "Convolution", "MkldnnConvolution", "Mul", "Cat", "Prelu",
+    "NativeLayerNorm", "NativeBatchNorm", "NativeGroupNorm", "FusedRmsNorm",
+)  # fmt: skip
 """What takes a parameter beside its input."""
 
 

@@ -26,10 +26,9 @@ LOSSES = _REGRESSION | {
     "poisson_nll_loss",
 }  # fmt: skip
 """Functions of torch that make a loss."""
-_RESHAPES = frozenset({
-    "ViewBackward0", "ReshapeAliasBackward0", "UnsafeViewBackward0", "SqueezeBackward0", "SqueezeBackward1",
-    "UnsqueezeBackward0", "CloneBackward0", "ToCopyBackward0", "TransposeBackward0", "PermuteBackward0", "TBackward0",
-})  # fmt: skip
+_RESHAPES = graph.kinds("Squeeze", forms="01") | graph.kinds(
+    "View", "ReshapeAlias", "UnsafeView", "Unsqueeze", "Clone", "ToCopy", "Transpose", "Permute", "T"
+)
 _SCORED = frozenset({"cross_entropy", "binary_cross_entropy", "binary_cross_entropy_with_logits"})
 _TWICE = {"cross_entropy": "SoftmaxBackward0", "binary_cross_entropy_with_logits": "SigmoidBackward0"}
 """Losses that apply an activation themselves, and its node."""
@@ -39,7 +38,7 @@ _BOUNDS = {"SigmoidBackward0": (0.0, 1.0), "SoftmaxBackward0": (0.0, 1.0), "Tanh
 _NEARLY = 0.1
 """Far beyond rounding, also in half precision."""
 _SHARE = 0.25
-_AVERAGES = frozenset({"MeanBackward0", "SumBackward0"})
+_AVERAGES = graph.kinds("Mean", "Sum")
 _FEW = 2
 _MADE = "autofix made"
 _RAW = "autofix raw"

@@ -16,29 +16,20 @@ LIMIT = 200_000
 
 Node = Any
 _KINDS: dict[type, bool] = {}
-LAID = ("TBackward0", "TransposeBackward0", "PermuteBackward0", "ViewBackward0", "ExpandBackward0")
+
+
+def kinds(*names: str, forms: Iterable[str] = "0") -> frozenset[str]:
+    """The names of the nodes of some operations; torch counts the `forms` of one that it has, and old ones are bare."""
+    return frozenset(f"{name}Backward{form}" for name in names for form in forms)
+
+
+LAID = kinds("T", "Transpose", "Permute", "View", "Expand")
 """How a parameter is laid out before it is applied."""
-_FLAT = tuple(
-    f"{name}Backward" for name in ("Bernoulli", "Poisson", "Normal", "Round", "Floor", "Ceil", "Trunc", "Sign")
-)
+_FLAT = (*kinds("Bernoulli", "Poisson", "Normal", "Round", "Floor", "Ceil", "Trunc", "Sign", forms=("",)),)
 """The operations whose derivative is zero everywhere."""
-_SUMS = tuple(
-    f"{name}Backward"
-    for name in (
-        "Sum",
-        "Mean",
-        "Add",
-        "Sub",
-        "Neg",
-        "Mul",
-        "Div",
-        "Select",
-        "Stack",
-        "Cat",
-        "View",
-        "Reshape",
-        "Squeeze",
-    )
+_SUMS = (
+    *kinds("Sum", "Mean", "Add", "Sub", "Neg", "Mul", "Div", forms=("",)),
+    *kinds("Select", "Stack", "Cat", "View", "Reshape", "Squeeze", forms=("",)),
 )
 """The operations by which a loss is put together of terms; a product or ratio only with what has no graph."""
 

@@ -7,15 +7,11 @@ from typing import Any
 
 from . import graph
 
-ADDS = frozenset(
-    f"{name}Backward{kind}"
-    for name in (
-        *("Add", "Sub", "Neg", "Sum", "Mean", "Stack", "Cat"),
-        *("View", "Reshape", "Squeeze", "Unsqueeze", "Clone", "ToCopy"),
-    )
-    for kind in ("", "0", "1")
+_FORMS = ("", "0", "1")
+ADDS = graph.kinds("Add", "Sub", "Neg", "Sum", "Mean", "Stack", "Cat", forms=_FORMS) | graph.kinds(
+    "View", "Reshape", "Squeeze", "Unsqueeze", "Clone", "ToCopy", forms=_FORMS
 )
-SCALES = frozenset({"MulBackward0", "DivBackward0"})
+SCALES = graph.kinds("Mul", "Div")
 
 
 def addends(roots: Iterable[Any], enter: Callable[[graph.Node], bool] = lambda _node: True) -> Iterator[graph.Node]:

@@ -8,39 +8,34 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from ..engine import graph
-from ..engine.sums import ADDS
+from ..engine.sums import ADDS, SCALES
 from .aims import TARGET, Held
 
-_LOGS = frozenset({"LogSoftmaxBackward0", "LogBackward0", "LogsumexpBackward0", "LogSigmoidBackward0"})
-_PARTS = ADDS | {
-    *("GatherBackward0", "IndexBackward0", "SelectBackward0", "SliceBackward0", "ExpBackward0", "MulBackward0"),
-    *("ClampBackward0", "ClampBackward1", "MinimumBackward0", "WhereBackward0", "DivBackward0"),
-}
-_CHOICES = {"MinimumBackward0", "MaximumBackward0", "WhereBackward0"}
-_SIZES = frozenset({
-    *("PowBackward0", "AbsBackward0", "NormBackward0", "NormBackward1", "LinalgVectorNormBackward0"),
-    *("MseLossBackward0", "L1LossBackward0", "SmoothL1LossBackward0", "HuberLossBackward0"),
-})  # fmt: skip
+_LOGS = graph.kinds("LogSoftmax", "Log", "Logsumexp", "LogSigmoid")
+_PARTS = (
+    ADDS
+    | graph.kinds("Clamp", forms="01")
+    | graph.kinds("Gather", "Index", "Select", "Slice", "Exp", "Mul", "Minimum", "Where", "Div")
+)
+_CHOICES = graph.kinds("Minimum", "Maximum", "Where")
+_SIZES = graph.kinds("Norm", forms="01") | graph.kinds(
+    "Pow", "Abs", "LinalgVectorNorm", "MseLoss", "L1Loss", "SmoothL1Loss", "HuberLoss"
+)
 """What is the same for a number and its negative, and least at 0."""
 _LOSS = re.compile("Loss|CrossEntropy")
-_MOVES = frozenset({"AddBackward0", "AddBackward1", "SubBackward0", "SubBackward1", "RsubBackward1"})
-_SCALES = frozenset({"MulBackward0", "DivBackward0"})
-_PRODUCTS = frozenset({"MulBackward0", "DotBackward0"})
+_MOVES = graph.kinds("Add", "Sub", forms="01") | {"RsubBackward1"}
+_PRODUCTS = graph.kinds("Mul", "Dot")
 _SUMS = ADDS | {"SqrtBackward0"}
-_VIEWS = frozenset({
-    *(f"{name}Backward{kind}" for name in ("View", "Reshape", "Squeeze", "Unsqueeze", "Neg") for kind in "01"),
-    *("UnsafeViewBackward0", "WhereBackward0", "IndexBackward0", "MaskedSelectBackward0", "CloneBackward0"),
-})  # fmt: skip
-_TOTALS = frozenset({f"{name}Backward{kind}" for name in ("Sum", "Mean") for kind in "01"})
-_SPREADS = frozenset({*(f"{name}Backward{kind}" for name in ("Std", "Var") for kind in "01"), "SqrtBackward0"})
-_CHOSEN = frozenset({
-    *(f"{name}Backward0" for name in ("Gather", "Index", "Select", "Slice", "IndexSelect", "Amax", "Amin")),
-    *(f"{name}Backward{kind}" for name in ("Max", "Min") for kind in "01"),
-})  # fmt: skip
-"""What picks some of the values that a network gives: of actions, the one that was taken, or the best."""
-_PICKED = frozenset(
-    f"{name}Backward0" for name in ("Gather", "Index", "Select", "Slice", "IndexSelect", "Unbind", "Split")
+_VIEWS = graph.kinds("View", "Reshape", "Squeeze", "Unsqueeze", "Neg", forms="01") | graph.kinds(
+    "UnsafeView", "Where", "Index", "MaskedSelect", "Clone"
 )
+_TOTALS = graph.kinds("Sum", "Mean", forms="01")
+_SPREADS = graph.kinds("Std", "Var", forms="01") | {"SqrtBackward0"}
+_CHOSEN = graph.kinds("Max", "Min", forms="01") | graph.kinds(
+    "Gather", "Index", "Select", "Slice", "IndexSelect", "Amax", "Amin"
+)
+"""What picks some of the values that a network gives: of actions, the one that was taken, or the best."""
+_PICKED = graph.kinds("Gather", "Index", "Select", "Slice", "IndexSelect", "Unbind", "Split")
 """What picks values by where they stand, as those of one time step."""
 _DERIVATIVE = "BackwardBackward"
 """What the kinds of nodes have in their names that only a derivative is made of: the terms of an equation are sides."""
@@ -190,7 +185,7 @@ def _is_size(found: Graph, age: int) -> bool:
 
 
 def _is_scaled(found: Graph, age: int) -> bool:
-    return found.names[age] in _SCALES and len(found.leads[age]) < _TWO and age not in found.leaves
+    return found.names[age] in SCALES and len(found.leads[age]) < _TWO and age not in found.leaves
 
 
 def _sizes(found: Graph, age: int) -> bool:
@@ -217,7 +212,7 @@ def _is_moved(found: Graph, made: int, other: int) -> bool:
 def stripped(found: Graph, age: int) -> tuple[bool, int]:
     """Whether a constant is added to what a node makes before, and what that is, without factors either."""
     moved = False
-    while len(found.leads[age]) == 1 and age not in found.leaves and found.names[age] in _MOVES | _SCALES | _VIEWS:
+    while len(found.leads[age]) == 1 and age not in found.leaves and found.names[age] in _MOVES | SCALES | _VIEWS:
         moved = moved or found.names[age] in _MOVES
         (age,) = found.leads[age]
     return moved, age
@@ -270,9 +265,9 @@ def _is_difference(found: Graph, age: int) -> bool:
 def _standardises(found: Graph, age: int) -> bool:
     """Whether a step leads from errors to what is scaled, moved, summed up, or standardised by its mean and spread."""
     name, below = found.names[age], found.leads[age]
-    if age in found.leaves or (name in _SCALES and len(below) == _TWO):
+    if age in found.leaves or (name in SCALES and len(below) == _TWO):
         return age not in found.leaves and name == "DivBackward0" and bool(found.kinds(below[1]).keys() & _SPREADS)
-    return name in _MOVES | _SCALES | _VIEWS | _SPREADS | ADDS | _PICKED
+    return name in _MOVES | SCALES | _VIEWS | _SPREADS | ADDS | _PICKED
 
 
 def _sized(found: Graph) -> Iterator[int]:

@@ -39,12 +39,9 @@ _NAMES: Mapping[Any, tuple[str, ...]] = {**_LOSSES, **_DIFFERENCES, **_PAIRS, **
 """The parameters of what is watched, in order."""
 COMPARE = frozenset(function.__name__ for function in {**_LOSSES, **_DIFFERENCES, **_PAIRS})
 """The names of what holds something against something else, whether both have a graph or not."""
-_NORMS = frozenset({"LinalgVectorNormBackward0", "NormBackward0", "NormBackward1"})
-_SQUARES = frozenset({"PowBackward0", "MulBackward0"})
-_BEHIND = frozenset({
-    "ExpandBackward0", "ClampMinBackward0", "ClampBackward0", "ClampBackward1", "AddBackward0", "SqrtBackward0",
-    "SumBackward1", "UnsqueezeBackward0",
-})  # fmt: skip
+_NORMS = graph.kinds("LinalgVectorNorm", "Norm") | {"NormBackward1"}
+_SQUARES = graph.kinds("Pow", "Mul")
+_BEHIND = graph.kinds("Expand", "ClampMin", "Clamp", "Add", "Sqrt", "Unsqueeze") | {"ClampBackward1", "SumBackward1"}
 """What keeps a norm from zero before something is divided by it, or repeats it; and what one is made of by hand."""
 
 

@@ -12,7 +12,7 @@ from ..engine.quiet import quiet
 from ..engine.taps import Call, Listener
 from ..program.frames import Frames, Raw
 
-_JOINS = frozenset({"DivBackward0", "MulBackward0", "SubBackward0", "AddBackward0"})
+_JOINS = graph.kinds("Div", "Mul", "Sub", "Add")
 _OFTEN = 4
 """Passes of one place that are looked at."""
 _MOST = 5000

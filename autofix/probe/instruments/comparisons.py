@@ -29,7 +29,7 @@ _RATIOS = frozenset({torch.Tensor.div, torch.div, torch.Tensor.true_divide, torc
 _BOTH = 2
 _OFTEN = 40
 _LARGE = 1 << 20
-_COPIES = frozenset({"CloneBackward0", "ViewBackward0", "UnsafeViewBackward0", "AliasBackward0", "ExpandBackward0"})
+_COPIES = graph.kinds("Clone", "View", "UnsafeView", "Alias", "Expand")
 _ROUNDING = 1e-5
 """Part of the largest of some numbers by which rounding moves any of them, at most."""
 

@@ -13,11 +13,11 @@ from ..engine.taps import Call
 from ..instruments.terms import is_added
 from ..program.frames import Raw
 
-_SUMS = frozenset({*(f"{name}Backward{kind}" for name in ("Add", "Sub", "Lerp", "IndexAdd") for kind in "01")})
-_PARTS = frozenset({
-    *(f"{name}Backward0" for name in ("Select", "Slice", "Index", "IndexSelect", "IndexPut", "Expand")),
-    *("TBackward0", "PermuteBackward0", "TransposeBackward0", "CopyBackwards", "torch::autograd::CopySlices"),
-})  # fmt: skip
+_SUMS = graph.kinds("Add", "Sub", "Lerp", "IndexAdd", forms="01")
+_PARTS = graph.kinds("Select", "Slice", "Index", "IndexSelect", "IndexPut", "Expand", "T", "Permute", "Transpose") | {
+    "CopyBackwards",
+    "torch::autograd::CopySlices",
+}
 """What takes a part of a tensor, or writes one into it."""
 
 

@@ -30,7 +30,7 @@ _FILLS = ("rand", "zeros", "ones", "full", "empty", "normal", "new_")
 _ADDS = frozenset(("add", "radd", "iadd", "sub", "rsub", "subtract"))
 _OF_OTHERS = ("torch.Tensor.grad.__set__", "torch.Tensor.requires_grad.__set__")
 """What sets something of a tensor, and not its values."""
-_PRODUCTS = frozenset(("DotBackward0", "MvBackward0", "MmBackward0", "TBackward0"))
+_PRODUCTS = graph.kinds("Dot", "Mv", "Mm", "T")
 """What is linear in a vector that is multiplied by a constant one, besides sums."""
 _MOST = 256
 """Tensors that were written whose memory is known."""

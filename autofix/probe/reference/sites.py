@@ -52,11 +52,9 @@ _REMAKE = ("torch.tensor", "torch.as_tensor")
 _SINGLE = {"SelectBackward0": "UnbindBackward0", "SliceBackward0": "SplitBackward0"}
 """What a reference makes one by one, as what torch makes all at once."""
 NOTHING = object()
-_RANGED = frozenset(
-    f"{name}Backward0" for name in ("Softmax", "LogSoftmax", "Sigmoid", "LogSigmoid", "Softplus", "Exp", "Tanh")
-)
+_RANGED = graph.kinds("Softmax", "LogSoftmax", "Sigmoid", "LogSigmoid", "Softplus", "Exp", "Tanh")
 """Functions whose results keep to a range, as probabilities and scales do."""
-_TURNS = frozenset(f"{name}Backward0" for name in ("T", "Transpose", "Permute", "Flip"))
+_TURNS = graph.kinds("T", "Transpose", "Permute", "Flip")
 """Views that give the same entries in another order: beside them as they are, as in `w + w.t()`, they are tied."""
 
 
