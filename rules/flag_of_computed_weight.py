@@ -45,23 +45,6 @@ opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(4):
     loss = (net(torch.randn(5, 3)) - 1).square().mean()
     train: loss
-! each of several, in a function
-net = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 4), nn.Tanh(), nn.Linear(4, 1))
-for part in (net[0], net[2]):
-    parametrize.register_parametrization(part, "weight", nn.Tanh())
-
-
-def freeze(layers):
-    for layer in layers:
--        layer.weight.requires_grad_(False)
-+        layer.parametrizations.weight.original.requires_grad_(False)
-
-
-freeze([net[0], net[2]])
-opt = torch.optim.SGD(net.parameters(), lr=0.1)
-for _ in range(4):
-    loss = (net(torch.randn(5, 3)) - 1).square().mean()
-    train: loss
 ! unsafe: each look at such a weight also moves the vectors by which its norm is found
 net = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1))
 parametrizations.spectral_norm(net[0])

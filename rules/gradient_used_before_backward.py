@@ -83,12 +83,6 @@ for x in torch.randn(4, 5, 3):
     net.weight.grad.zero_()
     net(x).square().mean().backward()
     opt.step()
-! a start that the backward adds to
-for x in torch.randn(4, 5, 3):
-    opt.zero_grad()
-    net.weight.grad += 0.01 * net.weight.detach()
-    net(x).square().mean().backward()
-    opt.step()
 ! what goes backward itself has another cause
 def trained(x):
     net(x).square().mean().backward()

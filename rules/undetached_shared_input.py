@@ -46,23 +46,6 @@ for _ in range(4):
 +    D(fake.detach()).mean().backward()
     d_opt.step()
     train[g_opt]: (-D(fake).mean())
-! in a function
-G, D = torch.nn.Linear(2, 3), torch.nn.Linear(3, 1)
-g_opt = torch.optim.SGD(G.parameters(), lr=0.1)
-d_opt = torch.optim.SGD(D.parameters(), lr=0.1)
-
-
-def train_critic(batch, made):
-    d_opt.zero_grad()
--    (D(batch) - D(made)).mean().backward()
-+    (D(batch) - D(made.detach())).mean().backward()
-    d_opt.step()
-
-
-for _ in range(4):
-    fake = torch.tanh(G(torch.randn(4, 2)))
-    train_critic(torch.randn(4, 3), fake)
-    train[g_opt]: D(fake).mean()
 ! in two terms of one loss
 def penalty(D, fake):
     x = (0.5 * fake).requires_grad_()
@@ -125,11 +108,6 @@ w = torch.ones(3, requires_grad=True)
 loss = w.exp().sum()
 loss.backward()
 loss.backward()
-! one loss, differentiated in two ways
-w = torch.ones(3, requires_grad=True)
-loss = w.sigmoid().sum()
-torch.autograd.backward([loss])
-torch.autograd.grad(loss, w)
 """)
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:

@@ -47,25 +47,6 @@ for _ in range(3):
 -        loss.backward()
 +    loss.backward()
     opt.step()
-! the same in a while loop
-def train(cell, opt, words):
-    state = torch.zeros(1, 3)
-    total = torch.zeros(())
-    i = 0
-    while i < len(words):
-        state = cell(words[i], state)
-        total = total + state.pow(2).sum()
--        total.backward()  # one for the sentence
-        i += 1
-+    total.backward()  # one for the sentence
-    opt.step()
-    opt.zero_grad()
-
-
-cell = torch.nn.RNNCell(2, 3)
-opt = torch.optim.SGD(cell.parameters(), lr=0.1)
-for _ in range(3):
-    train(cell, opt, torch.randn(4, 1, 2))
 ! a meter adds it up
 class Meter:
     def __init__(self):
