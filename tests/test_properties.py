@@ -19,7 +19,7 @@ ELSEWHERE = {"depends-on-stand-in", "fails-when-compiled"}
 OTHERS = {
     *("assessment", "case", "code", "compared", "converts", "failure", "files", "follows", "freed_by"),
     *("behind", "looks_at_gradient", "may_be_collected", "of", "of_edit", "reaches_others", "reading"),
-    *("through_numpy", "whole_writes"),
+    *("edited_sources", "sources", "through_numpy", "whole_writes"),
 }
 RUNS = {name for name in dir(Evidence) if not name.startswith("_")} - OTHERS
 PROPERTIES = {one.name: one for one in properties()}

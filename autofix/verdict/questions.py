@@ -12,7 +12,6 @@ from autofix.experiments.compare import comparable
 from autofix.experiments.readings import ARRAY_WORDS, COMPLEX_WORDS, LEAF_WORDS, LOSS_WORDS, words
 from autofix.probe import wire
 from autofix.syntax import calls
-from autofix.syntax.sources import Sources
 from autofix.verdict import aims
 from autofix.verdict.blame import loss
 from autofix.verdict.derivatives import derivative, gradient
@@ -124,7 +123,7 @@ def _constant(runs: Runs, name: str, unnamed: str, about: str, role: str) -> Que
     if not (facts := aims.seen(runs)) or facts[0].name != name or (reading := aims.constants(runs, runs.code)) is None:
         return None
     used = reading.targets[0]
-    node = next((node for _, _, node in Sources.of(runs.case.pool.target).nodes(used.stack[:1])), None)
+    node = next((node for _, _, node in runs.sources.nodes(used.stack[:1])), None)
     given = calls.given(node, used.argument) if node is not None else None
     named = f"`{ast.unparse(given)[:_LONG]}`" if given is not None else ""
     what = named or f"{unnamed} at {at(used.stack)}"

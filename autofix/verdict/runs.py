@@ -16,6 +16,7 @@ from autofix.experiments.readings import deprived
 from autofix.experiments.spec import Intervention, RunSpec
 from autofix.experiments.unwritten import moved_values, sampled
 from autofix.probe import wire
+from autofix.syntax.sources import Sources
 from autofix.verdict.parts.parts import Part, parts
 
 Kept = TypeVar("Kept")
@@ -85,6 +86,16 @@ class Runs:
         """Ask for all runs again: they were made anew."""
         for name in vars(self).keys() - {"case", "files"}:
             delattr(self, name)
+
+    @once
+    def sources(self) -> Sources:
+        """The files of the program as it is written."""
+        return Sources.of(self.case.pool.target)
+
+    @once
+    def edited_sources(self) -> Sources:
+        """The same with the edit."""
+        return Sources.of(self.case.pool.target, self.files)
 
     @property
     def code(self) -> Reading:

@@ -27,7 +27,6 @@ from autofix.syntax.blocks import function_named, passed
 from autofix.syntax.calls import Function
 from autofix.syntax.names import assignments, locals_of, mentions
 from autofix.syntax.source import Source
-from autofix.syntax.sources import Sources
 from autofix.verdict.evidence import Evidence
 from autofix.verdict.property import Example, Property
 
@@ -150,8 +149,7 @@ class ComputedAnewInPart(Property):
     def find(self, evidence: Evidence) -> Finding | None:
         if not (evidence.assessment.refreshes and evidence.letter.reused):
             return None
-        target = evidence.case.pool.target
-        code, edited = Sources.of(target), Sources.of(target, evidence.files)
+        code, edited = evidence.sources, evidence.edited_sources
         carriers = (one for crossing in evidence.trace.crossings for one in crossing.carriers)
         for carrier in dict.fromkeys(one for one in carriers if one.kind == "tensor"):
             old, new = code.source(carrier.file), edited.source(carrier.file)

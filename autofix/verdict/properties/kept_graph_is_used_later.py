@@ -29,7 +29,6 @@ from autofix.syntax.apply import apply
 from autofix.syntax.edits import embed
 from autofix.syntax.edits.steps import rendered
 from autofix.syntax.source import Source
-from autofix.syntax.sources import Sources
 from autofix.syntax.vocabulary import CUTS
 from autofix.verdict.evidence import Evidence
 from autofix.verdict.property import Example, Property
@@ -120,8 +119,7 @@ class KeptGraphIsUsedLater(Property):
 
 def _takes(evidence: Evidence, name: str) -> Iterator[tuple[Source, ast.expr]]:
     """Where single values are taken out of what is called so, and not cut before they are used."""
-    target = evidence.case.pool.target
-    files = Sources.of(target, evidence.files).project(str(target.script))
+    files = evidence.edited_sources.project(str(evidence.case.pool.target.script))
     for source in files:
         for node in source.walk():
             match node:

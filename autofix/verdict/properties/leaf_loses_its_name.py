@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from autofix.core.model import Finding
 from autofix.syntax.edits import takes_name_of_leaf
-from autofix.syntax.sources import Sources
 from autofix.verdict.evidence import Evidence
 from autofix.verdict.property import Example, Property
 
@@ -58,9 +57,8 @@ class LeafLosesItsName(Property):
     )
 
     def find(self, evidence: Evidence) -> Finding | None:
-        sources = Sources.of(evidence.case.pool.target)
         for origin in evidence.trace.origins if evidence.looks_at_gradient else ():
-            for _, source, node in sources.nodes(origin.stack[:1] if origin.kind == "nonleaf" else ()):
+            for _, source, node in evidence.sources.nodes(origin.stack[:1] if origin.kind == "nonleaf" else ()):
                 if takes_name_of_leaf(source, source.statement(node), origin.name):
                     return self.found(origin.stack[:1], name=origin.name)
         return None

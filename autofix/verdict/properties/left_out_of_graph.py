@@ -29,7 +29,6 @@ from autofix.experiments.compare import comparable
 from autofix.experiments.sketches import norm
 from autofix.probe import wire
 from autofix.syntax.source import Source
-from autofix.syntax.sources import Sources
 from autofix.verdict.evidence import Evidence
 from autofix.verdict.parts.indices import without_indices
 from autofix.verdict.property import Example, Property
@@ -304,15 +303,15 @@ def _counted(step: wire.Step, but: tuple[str, ...]) -> Counter[str]:
 
 def _switched_on_later(evidence: Evidence) -> str:
     """A parameter with an owner that is switched off all the time, where the code switches gradients on, too; or ''."""
-    letter, target = evidence.followed, evidence.case.pool.target
+    letter = evidence.followed
     never = (
         name
         for index in range(len(letter.counts))
         for place, name in enumerate(letter.parameters(index))
         if all(place in step.off for step in letter.of(index))
     )
-    name, sources = next(never, ""), Sources.of(target)
-    files = sources.project(str(target.script)) if name else []
+    name = next(never, "")
+    files = evidence.sources.project(str(evidence.case.pool.target.script)) if name else []
     switches = {way for source in files for node in source.walk() for way in _switches(node)}
     return name if switches == {True, False} else ""
 

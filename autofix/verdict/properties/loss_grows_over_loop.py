@@ -32,7 +32,6 @@ from autofix.probe import wire
 from autofix.syntax import blocks, names
 from autofix.syntax.calls import path_of
 from autofix.syntax.source import Source
-from autofix.syntax.sources import Sources
 from autofix.verdict.evidence import Evidence
 from autofix.verdict.property import Example, Seen
 
@@ -215,7 +214,7 @@ def _begins_anew(evidence: Evidence) -> bool:
 
 def _is_windowed(evidence: Evidence, place: wire.Stack) -> bool:
     """Whether several passes of a loop add to a loss before each backward, as the text of its function says."""
-    for source, call in Sources.of(evidence.case.pool.target).innermost([place]):
+    for source, call in evidence.sources.innermost([place]):
         every = [one for one in blocks.around(source, call) if isinstance(one, ast.If) and _counts(one.test)]
         grows = list(_growing(source, call))
         return bool(grows) and all(

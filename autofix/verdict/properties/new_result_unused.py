@@ -22,7 +22,6 @@ from autofix.core.model import Finding
 from autofix.diagnosis.unread import unread, unread_results
 from autofix.probe import wire
 from autofix.syntax.source import Source
-from autofix.syntax.sources import Sources
 from autofix.verdict.evidence import Evidence
 from autofix.verdict.property import Example, Property
 
@@ -98,9 +97,8 @@ class NewResultUnused(Property):
     )
 
     def find(self, evidence: Evidence) -> Finding | None:
-        pool = evidence.case.pool
         made = [saved.made for saved in evidence.trace.saved]
-        for frame, source, one in unread_results(Sources.of(pool.target), made, evidence.failure.stack):
+        for frame, source, one in unread_results(evidence.sources, made, evidence.failure.stack):
             if _stays(one, evidence.files.get(source.path), source):
                 place = wire.Frame.around(frame.file, one, frame.function)
                 return self.found((place,), subject=ast.unparse(one.value))

@@ -27,7 +27,6 @@ from autofix.experiments.compare import comparable, same_or_rounded
 from autofix.experiments.sketches import FROZEN, LIVE
 from autofix.experiments.spec import Intervention, RunSpec
 from autofix.probe import wire
-from autofix.syntax.sources import Sources
 from autofix.verdict.evidence import Evidence
 from autofix.verdict.property import Example, Property
 
@@ -201,7 +200,7 @@ def _ran_again(before: dict[_Line, int], run: wire.Trace) -> list[_Line]:
 
 def _ran_before(evidence: Evidence, run: wire.Trace) -> Iterator[tuple[_Line, int]]:
     """The changed lines that ran before the failure alone and may run again, each with when it ran last."""
-    sources = Sources.of(evidence.case.pool.target, evidence.files if run is evidence.edited else {})
+    sources = evidence.edited_sources if run is evidence.edited else evidence.sources
     failed = max(1, evidence.baseline.backward_count)
     early = [(line, calls) for line, calls in _latest(run) if calls < failed]
     for path in dict.fromkeys(path for (path, _), _ in early):

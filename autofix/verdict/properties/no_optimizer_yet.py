@@ -18,7 +18,6 @@ from collections import Counter
 
 from autofix.core.model import Finding
 from autofix.probe import wire
-from autofix.syntax.sources import Sources
 from autofix.verdict.evidence import Evidence
 from autofix.verdict.property import Example, Property
 from autofix.verdict.to_come import may_train_more
@@ -120,7 +119,7 @@ class NoOptimizerYet(Property):
             # Several leaves of one name are made anew in each pass: none of them is there for a later optimizer.
             once = [name for name, leaves in Counter(reach.parameters).items() if leaves == 1]
             gone = [name for name in once if name in sure and name not in known]
-            if gone and may_train_more(Sources.of(evidence.case.pool.target), letter.going_on):
+            if gone and may_train_more(evidence.sources, letter.going_on):
                 return self.found(reach.stack, subject=gone[0])
         return None
 

@@ -19,7 +19,6 @@ from autofix.core.model import Finding
 from autofix.probe import wire
 from autofix.syntax import calls
 from autofix.syntax.source import Source
-from autofix.syntax.sources import Sources
 from autofix.verdict.evidence import Evidence
 from autofix.verdict.property import Example, Property
 
@@ -93,10 +92,8 @@ class SettingIsIgnored(Property):
     )
 
     def find(self, evidence: Evidence) -> Finding | None:
-        target = evidence.case.pool.target
-        code, edited = Sources.of(target), Sources.of(target, evidence.files)
         for path in map(str, evidence.files):
-            old, new = code.source(path), edited.source(path)
+            old, new = evidence.sources.source(path), evidence.edited_sources.source(path)
             if old is None or new is None:
                 continue
             read, ignored = (_read(*one) for one in zip((old, new), old.apart(new), strict=True))

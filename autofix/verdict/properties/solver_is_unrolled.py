@@ -59,13 +59,9 @@ class SolverIsUnrolled(Property):
     silent = (Example(SOLVED.replace("into(x)", "into(x.roll(t, 1))"), *RECORDED),)
 
     def find(self, evidence: Evidence) -> Finding | None:
-        pool = evidence.case.pool
-        places = [site.frame for site in pool.sites if site.action == "grad"]
-        if not places:
-            return None
-        sources = Sources.of(pool.target)
-        for frame, source, node in sources.nodes(places):
-            for part in _run_there(sources, source, source.statement(node)):
+        places = [site.frame for site in evidence.case.pool.sites if site.action == "grad"]
+        for frame, source, node in evidence.sources.nodes(places):
+            for part in _run_there(evidence.sources, source, source.statement(node)):
                 for name, _ in iterations(part):
                     return self.found((frame,), subject=name)
         return None

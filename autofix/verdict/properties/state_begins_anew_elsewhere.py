@@ -25,7 +25,6 @@ import ast
 from autofix.core.model import Finding
 from autofix.probe import wire
 from autofix.syntax.edits.passes.begun_elsewhere import begun_elsewhere
-from autofix.syntax.sources import Sources
 from autofix.verdict.evidence import Evidence
 from autofix.verdict.property import Example, Property
 
@@ -134,8 +133,9 @@ class StateBeginsAnewElsewhere(Property):
     def find(self, evidence: Evidence) -> Finding | None:
         if evidence.assessment.reading is None or not evidence.assessment.reading.truncated:
             return None
-        sources = Sources.of(evidence.case.pool.target)
-        for one, source, begun, _ in begun_elsewhere(evidence.trace.crossings, evidence.failure.stack, sources):
+        for one, source, begun, _ in begun_elsewhere(
+            evidence.trace.crossings, evidence.failure.stack, evidence.sources
+        ):
             place = wire.Frame(str(source.path), begun.lineno, 0, begun.lineno, 0, "")
             words = {"line": str(begun.lineno), "file": source.path.name, "start": ast.unparse(begun)}
             return self.found((place,), path=one.path, **words)

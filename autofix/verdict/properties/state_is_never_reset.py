@@ -21,7 +21,6 @@ from __future__ import annotations
 from autofix.core.model import Finding
 from autofix.probe import wire
 from autofix.syntax.edits.passes.begun_elsewhere import begun_by_nobody, times_begun
-from autofix.syntax.sources import Sources
 from autofix.verdict.evidence import Evidence
 from autofix.verdict.property import Example, Property
 
@@ -107,8 +106,7 @@ class StateIsNeverReset(Property):
     def find(self, evidence: Evidence) -> Finding | None:
         if evidence.assessment.reading is None or not evidence.assessment.reading.truncated:
             return None
-        target, failed = evidence.case.pool.target, evidence.failure.stack
-        code, edited = Sources.of(target), Sources.of(target, evidence.files)
+        failed, code, edited = evidence.failure.stack, evidence.sources, evidence.edited_sources
         for one, source, method, _ in begun_by_nobody(evidence.trace.crossings, failed, edited):
             if times_begun(one, failed, edited) > times_begun(one, failed, code):
                 continue

@@ -19,7 +19,6 @@ from __future__ import annotations
 from autofix.core.model import Finding
 from autofix.probe import wire
 from autofix.syntax.edits.passes.resets import left_as_it_is
-from autofix.syntax.sources import Sources
 from autofix.verdict.evidence import Evidence
 from autofix.verdict.property import Example, Property
 
@@ -130,7 +129,7 @@ class StateIsResetInPart(Property):
     def find(self, evidence: Evidence) -> Finding | None:
         if evidence.assessment.reading is None or not evidence.assessment.reading.truncated:
             return None
-        sources = Sources.of(evidence.case.pool.target)
+        sources = evidence.sources
         callers = sources.project(str(evidence.case.pool.target.script))
         carriers = (one for crossing in evidence.trace.crossings for one in crossing.carriers if one.kind == "tensor")
         for one in dict.fromkeys(carriers):
