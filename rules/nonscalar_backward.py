@@ -10,8 +10,10 @@ Backward computes how one number changes. From several it needs a weight for eac
 ## Fix safety
 Mean and sum are both possible, and their gradients differ by the number of values. It is safe where the optimizers move
 every parameter alike for both, as Adam does; elsewhere both are offered. A derivative by what each example has of its
-own is that of the sum: the mean would divide it by the number of the others. Weights that were given in another form,
-as a column for a row, or as a list of one number for a loss, say themselves what each value counts.
+own is that of the sum: the mean would divide it by the number of the others. Where the script multiplies the number of
+the loss by how many values it has, as in `total += loss.item() * x.size(0)`, the loss is their mean. Weights that were
+given in another form, as a column for a row, or as a list of one number for a loss, say themselves what each value
+counts.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from collections.abc import Iterator
 from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
 from autofix.syntax import calls
 from autofix.syntax.edits import Step, append_call, ensure_import, remove_keyword, replace, set_keyword
+from autofix.syntax.reaching import Reaching
 
 WHY = {
     "mean": "Each value counts alike, and the size of the step does not depend on how many there are.",
@@ -29,6 +32,8 @@ WHY = {
 }
 WHY_FITTED = "The given weights still say what each value counts, now in the shape of the loss."
 _DEEPEST = 3
+_WITHOUT_GRAPH = ("data", "detach", "cpu")
+"""What takes a value out of its graph and leaves it as it is."""
 _WEIGHTS = ("gradient", "grad_tensors", "grad_outputs")
 """What the parameters are called that take what each value counts."""
 
@@ -53,6 +58,28 @@ for _ in range(4):
 loss = net(torch.randn(5, 2)).pow(2).mean(1)
 -loss.backward()
 +loss.mean().backward()
+! the number that it takes of the loss is multiplied by how many values the loss has, so the loss is their mean
+net = torch.nn.Linear(2, 3)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+total = 0.0
+for _ in range(3):
+    x = torch.randn(5, 2)
+-    loss = net(x).pow(2).mean(1)
++    loss = net(x).pow(2).mean(1).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+    total += loss.item() * x.size(0)
+! unsafe: the number that it takes of the loss may be their sum, too
+net = torch.nn.Linear(2, 3)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(3):
+-    loss = net(torch.randn(5, 2)).pow(2).mean(1)
++    loss = net(torch.randn(5, 2)).pow(2).mean(1).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+    print(f"{loss:.3f}")
 ! unsafe: the mean is possible, too
 -torch.autograd.backward(net(torch.randn(5, 2)) ** 2)
 +torch.autograd.backward((net(torch.randn(5, 2)) ** 2).sum())
@@ -142,8 +169,9 @@ torch.autograd.backward(losses)
             unweighted = _without(source, node, given) if given is not None else []
             for place, name in enumerate(("sum", "mean") if derivative or unweighted else ("mean", "sum")):
                 title = f"Reduce the loss by its {name}"
-                edits = [*append_call(source, loss, f".{name}()"), *unweighted]
-                yield self.propose(edits, WHY[name], title=title, later=2 * place)
+                for way, one in enumerate([loss] if derivative else _places(source, loss)):
+                    edits = [*append_call(source, one, f".{name}()"), *unweighted]
+                    yield self.propose(edits, WHY[name], title=title, later=2 * place + 4 * way)
             return
 
     def _fitted(self, source: Source, loss: ast.expr, given: ast.expr | None) -> Iterator[Proposal]:
@@ -172,6 +200,32 @@ torch.autograd.backward(losses)
         elif method and not node.args:
             edits = set_keyword(source, node, "gradient", ones)
             yield self.propose([*imports, *edits], WHY["sum"], title=title, later=4)
+
+
+def _places(source: Source, loss: ast.expr) -> list[ast.expr]:
+    """Where a loss may be reduced, the best place first: where it goes backward, or where it is made.
+
+    It is reduced where it is made if the script also takes its number; it may be if it is read for anything else.
+    """
+    reads = Reaching(source.function(loss) or source.tree).reads
+    found = reads.get(loss, frozenset())
+    made = next(iter(found)) if len(found) == 1 else None
+    if not (isinstance(made, ast.Assign) and [calls.path_of(one) for one in made.targets] == [calls.path_of(loss)]):
+        return [loss]
+    others = [read for read, known in reads.items() if made in known and read is not loss]
+    if any(_is_number(source, one) for one in others):
+        return [made.value]
+    return [loss, made.value] if others else [loss]
+
+
+def _is_number(source: Source, read: ast.expr) -> bool:
+    """Whether a script takes the number of what it reads: by `item`, by `float`, or to print it."""
+    around = source.parent(read)
+    while isinstance(around, ast.Attribute | ast.Call) and calls.name_of(around) in _WITHOUT_GRAPH:
+        read, around = around, source.parent(around)
+    if isinstance(around, ast.Attribute):
+        return around.attr == "item"
+    return isinstance(around, ast.FormattedValue) or (isinstance(around, ast.Call) and calls.name_of(around) == "float")
 
 
 def _weights(call: ast.Call) -> ast.expr | None:

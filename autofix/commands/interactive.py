@@ -79,7 +79,7 @@ class _Review:
         while shown:
             at %= len(shown)
             choice, view = shown[at]
-            self._show(choice, view, f"{at + 1} of {len(shown)}")
+            self._show(choice, view, f"{choice.number + 1} of {len(report.fixes)}")
             key = self.key(_KEYS, "ynaeq")
             if key == "q":
                 break

@@ -55,7 +55,7 @@ def run(given: Mapping[str, Any], typed: Sequence[str]) -> int:
     status, crash = crashed.run_for_real(target, targets.ARRANGED)
     if crash is None or not crash.may_be_autograd:
         return status
-    complain(f"it died of {crash.type} after {crash.seconds:.1f} s; looking for a cure")
+    complain(f"it died of {crash.type} after {crash.seconds:.1f} s; finding out whether that is autograd's")
     report = _repaired(replace(target, crash=crash), rules, given, opening)
     if report.diagnosis is None:  # what it died of is not autograd's, and has been seen
         report = replace(report, traceback="")

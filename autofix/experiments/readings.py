@@ -458,6 +458,8 @@ def _seen(reading: Refused, run: wire.Trace, other: wire.Trace) -> Iterator[str]
         along = "would be trained through update steps that use its own gradient"
         yield from (f"{one.subject} {along}" for one in other.seen("steps-by-hand"))
     elif other.outcome != "failed":
+        counted = "the number of this loss is multiplied by how many values it has, as one does with a mean"
+        yield from (counted for _ in other.seen("counted"))
         lost = other.seen("flag-is-lost")
         yield from (
             f"the module computes its {one.subject} again, and requires_grad would have no effect" for one in lost

@@ -158,13 +158,13 @@ def _diff(fix: Fix, snapshot: Snapshot) -> Iterator[Text]:
 
 def _effect(fix: Fix, snapshot: Snapshot) -> Iterator[Text]:
     trust = fix.verdict.applicability
-    if warning := words.warning(fix):
-        yield Text(warning, "yellow")
     yield Text("Effect: ").append(words.effect(fix, listed=True), _TRUST[trust])
     for name, sentence in snapshot.reasons(fix):
         yield Text().append(f"  {name}: ", "yellow").append(sentence)
     if later := snapshot.later(fix):
         yield Text(f"  {later}", "yellow")
+    if warning := words.warning(fix):
+        yield Text("To decide: ", "yellow").append(warning)
 
 
 def _alternatives(others: list[Fix], report: Report, snapshot: Snapshot, look: Look) -> Iterator[Text]:

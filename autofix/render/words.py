@@ -241,7 +241,7 @@ def trust(fix: Fix) -> str:
 def effect(fix: Fix, *, listed: bool = False) -> str:
     """What an edit does to the gradients, as a sentence that needs no name beside it.
 
-    `listed`: for a place that shows the warning before it, and the reasons below it.
+    `listed`: for a place that shows the reasons below it, and the warning by itself.
     """
     kind = fix.verdict.effect
     summary = one_line(fix.verdict.summary) or EFFECTS[kind]

@@ -36,6 +36,7 @@ from ..program.frames import Frames, Raw
 from ..refused import walked, ways
 from ..refused.flagged import Flagged
 from ..refused.for_a_pass import ForAPass
+from ..refused.one_loss import OneLoss
 from ..refused.part_of import by_wholes
 from ..refused.updates import Updates
 from ..refused.walked import Walked
@@ -87,6 +88,7 @@ class Perform(Functions, Listener):
         self._by_example: dict[Raw, bool] = {}
         """Where a derivative of several values is asked for: whether each depends on an example of its own."""
         self._zeros = ZeroSlopes()
+        self._one_loss = OneLoss()
         self._aimed = False
         """Whether a loss or a difference held against each other what both has a graph."""
 
@@ -125,6 +127,8 @@ class Perform(Functions, Listener):
             followed = self.follow.before(func, args, kwargs)
             if followed is not UNFOLLOWED:
                 return followed
+        if (number := self._one_loss.read(func, args)) is not None:
+            return number
         try:
             if self.sites is None:
                 return func(*args, **kwargs)
@@ -280,7 +284,10 @@ class Perform(Functions, Listener):
             return None
         with torch._C.DisableTorchFunction():
             if loss.numel() != 1:
-                return "nonscalar_backward", torch.full_like(loss, 1 / loss.numel() if self._operation else 1.0)
+                weights = torch.full_like(loss, 1 / loss.numel() if self._operation else 1.0)
+                if not loss.is_complex():
+                    self._one_loss.began(self._frames.here(), loss, weights)
+                return "nonscalar_backward", weights
             if is_real(loss):
                 return "real_loss", torch.ones_like(loss)
             self._performed[self._frames.here()] = "complex_loss"  # also where it was real before
@@ -349,7 +356,7 @@ class Perform(Functions, Listener):
         resolve, met = self._frames.resolve, self.sites.met if self.sites is not None else {}
         calls = (self._performed | dict.fromkeys(self._zeros.alone, "nothing_used") | met).items()
         return {
-            "facts": [wire.Fact("holds-two", "")] * self._aimed,
+            "facts": [wire.Fact("holds-two", "")] * self._aimed + [wire.Fact("counted", "")] * self._one_loss.counted,
             "performed": tuple(wire.Performed(kind, resolve(raw), raw not in self._unreached) for raw, kind in calls),
         }
 
