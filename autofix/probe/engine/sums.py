@@ -29,6 +29,14 @@ def is_sum(node: graph.Node) -> bool:
     return name in ADDS or (name in SCALES and len(graph.children(node)) == 1 and _is_scaled(node))
 
 
+def by_itself(node: graph.Node) -> graph.Node | None:
+    """What a node divides by itself; None where it does something else."""
+    if node.name() != "DivBackward0" or len(set(node.next_functions)) != 1:
+        return None
+    made: graph.Node | None = node.next_functions[0][0]
+    return made
+
+
 def _is_scaled(node: graph.Node) -> bool:
     """Whether a node does not divide by what it takes."""
     return bool(node.name() != "DivBackward0" or node.next_functions[0][0] is not None)

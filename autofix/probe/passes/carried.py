@@ -26,6 +26,7 @@ from .late_terms import LateTerms
 from .own_output import OwnOutput
 from .records import Records
 from .replayed import Replayed
+from .scaled import Scaled
 from .targets import Targets
 
 _LATEST = 8
@@ -99,7 +100,7 @@ class Carried(Listener):
         """The leaves of what is reused, and in `_beside` the storages of those that the passes that do apply else."""
         self._beside: set[int | None] = set()
         self._targets, self._averages, self._late = Targets(frames, names), Averages(), LateTerms(frames)
-        self._bare, self._records = BareTerms(), Records()
+        self._bare, self._records, self._scaled = BareTerms(), Records(), Scaled(frames)
         self.evaluated = Evaluated(frames)
         self._own = OwnOutput(frames, sources) if sources is not None else None
         self._replayed = Replayed(frames, sources) if sources is not None else None
@@ -116,7 +117,8 @@ class Carried(Listener):
             "bare": self._bare.told(), "kept_up": self._records.all and not any(map(any, self._made_of)),
             "shared": tuple(sorted(self.shared)),
             "facts": (
-                *self._targets.told(), *self._late.told(), *(self._own.told() if self._own is not None else ()),
+                *self._targets.told(), *self._late.told(), *self._scaled.told(),
+                *(self._own.told() if self._own is not None else ()),
                 *(self._replayed.told() if self._replayed is not None else ()),
             ),
             "older": tuple(sorted(self._older)),
@@ -130,7 +132,6 @@ class Carried(Listener):
         if steps < self.steps:
             began.append(age)
         mark = self.evaluated.end(call, self._crossed(call, began[-1] if began else -1))
-        recent = graph.since(mark)
         new, old = graph.parted(call.roots, mark)
         fresh, leaves = list(graph.operations(new)), self._meet(graph.leaves(new))
         if call.accumulate and not call.create:
@@ -139,7 +140,8 @@ class Carried(Listener):
             self._calls.append((call.stack, self.steps, graph.now(), reached))
             self._records.made(fresh)
         self._averages.watch(call, mark, set(leaves), old)
-        self._late.watch(call, recent)
+        self._late.watch(call, graph.since(mark))
+        self._scaled.watch(call, old, graph.since(mark))
         if self._own is not None:
             self._own.watch(call, old, fresh)
         self._passes[call.stack] += 1
@@ -161,7 +163,7 @@ class Carried(Listener):
             self._unshared = {age: steps for age, steps in self._unshared.items() if age not in ages}
             self._makings.append({bisect.bisect(self._stepped, age) for age in ages})
             self.alone = self.alone and not leaves
-            self.added = self.added and set(old) <= set(addends(call.roots, recent))
+            self.added = self.added and set(old) <= set(addends(call.roots, graph.since(mark)))
             self._bare.watch(call, old, mark)
             shared = list(graph.walk_nodes(old)) if self._anew or self._sources is not None else []
             self._anew = self._anew and set(graph.applied(shared)) <= set(graph.applied(fresh))

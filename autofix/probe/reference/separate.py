@@ -9,6 +9,7 @@ import torch
 
 from ..engine import graph
 from ..engine.quiet import quiet
+from ..engine.sums import by_itself
 from ..engine.taps import Call, Listener, Taps, parameters
 
 
@@ -46,17 +47,29 @@ def of_other_segments(segments: tuple[tuple[int, ...], ...]) -> Callable[[Call, 
 
 
 class Constants(Listener):
-    """Lets no gradient through some nodes, given by their ages in another run of the same operations."""
+    """Lets no gradient through some nodes, given by their ages in another run of the same operations.
+
+    What is divided by itself is a constant as the divisor alone: there it is kept, for later passes.
+    """
 
     def __init__(self, ages: tuple[int, ...]) -> None:
         self._ages = frozenset(ages)
 
     def backward(self, call: Call) -> None:
-        nodes = (node for node in graph.walk(call.roots, self._is_other) if not self._is_other(node))
-        call.cleanups.extend([node.register_prehook(graph.zeros).remove for node in nodes])
+        made = {node: by_itself(node) for node in graph.walk(call.roots, self._is_other)}
+        own = {node: one for node, one in made.items() if one is not None and not self._is_other(one)}
+        spared = set(own.values())
+        nodes = graph.walk(call.roots, lambda node: self._is_other(node) or node in spared)
+        blocked = [node for node in nodes if not self._is_other(node) and node not in spared]
+        call.cleanups.extend([node.register_prehook(graph.zeros).remove for node in blocked])
+        call.cleanups.extend([node.register_hook(_to_the_first).remove for node in own])
 
     def _is_other(self, node: Any) -> bool:
         return node._sequence_nr() not in self._ages
+
+
+def _to_the_first(sent: tuple[torch.Tensor | None, ...], _got: Any) -> tuple[torch.Tensor | None, ...]:
+    return (*sent[:1], *graph.zeros(sent[1:]))
 
 
 class GivesGraph(Listener):
