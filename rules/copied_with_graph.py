@@ -65,7 +65,7 @@ for _ in range(4):
 cell = torch.nn.GRUCell(2, 3)
 opt = torch.optim.SGD(cell.parameters(), lr=0.1)
 for _ in range(4):
-    state = {"h": cell(torch.randn(1, 2)), "steps": 1}
+    state = {"h": cell(torch.randn(1, 2)), "steps": 1, "weights": cell.state_dict()}
 -    kept = copy.deepcopy(state)
 +    kept = copy.deepcopy({**state, "h": state["h"].detach()})
     train: (state["h"] - 1).pow(2).sum()

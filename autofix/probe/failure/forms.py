@@ -67,8 +67,11 @@ def _mapping(value: dict[Any, Any], depth: int) -> str:
     items = dict(list(value.items())[:_ENDS])
     forms = {key: form(item, depth + 1) for key, item in items.items()}
     one = _common(list(forms.values()), list(items.values()))
+    if one and type(value) is not dict:
+        leaves = all(isinstance(item, torch.Tensor) and item.is_leaf for item in value.values())
+        return NOTHING if leaves else f"mapping({one})"  # a state_dict
     if one:
-        return f"{{**{one}}}" if type(value) is dict else f"mapping({one})"
+        return f"{{**{one}}}"
     plain = all(isinstance(key, (str, int)) for key in forms)
     if not plain or type(value) is not dict or len(value) > _EACH or not any(map(_holds, forms.values())):
         return NOTHING
