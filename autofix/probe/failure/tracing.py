@@ -257,7 +257,7 @@ class Tracer(Dispatch, Listener):
 
         What the forward itself wrote says nothing of these, unless all that it spoiled of that memory lies in there.
         """
-        if not self._passes:
+        if not self._failed:
             return
         failing, handle = self._passes[-1], self.violation
         if handle is None:
@@ -286,9 +286,14 @@ class Tracer(Dispatch, Listener):
             yield from (("loss-trains-target", raw, aim) for aim in targets(whole, held, spoiled))
         yield from (("weight-has-graph", self._stack(aim.age), aim) for aim in weights(whole))
 
+    @property
+    def _failed(self) -> bool:
+        """Whether a backward failed; not of one inside a transform."""
+        return bool(self._passes) and self._taps.current is not None
+
     def freed(self) -> tuple[wire.Saved, ...]:
         """The nodes of the failing backward that an earlier one had freed, one per place that made them."""
-        if not self._passes:
+        if not self._failed:
             return ()
         places: dict[Raw, wire.Saved] = {}
         resolve = self._frames.resolve
@@ -301,7 +306,7 @@ class Tracer(Dispatch, Listener):
 
     def _crossings(self) -> tuple[wire.Crossing, ...]:
         """The tensors that lead out of a shared part of the graph, out of an earlier pass, or past a spoiling write."""
-        if not self._passes or self._taps.current is None:  # no backward failed, but for one inside a transform
+        if not self._failed:
             return ()
         failing = self._passes[-1]
         with quiet():
