@@ -148,7 +148,8 @@ def _in_random_order(crossings: Iterable[Crossing], failed: Sequence[Frame], sou
 
     Not where a pass calls the function again and again: then its later calls go on from the first.
     """
-    place = shuffled(sources, failed)
+    crossings = list(crossings)
+    place = shuffled(sources, failed, crossings)
     taken = dict.fromkeys((carrier, one.used) for one in crossings if one.by == "failing" for carrier in one.carriers)
     for carrier, used in taken if place else ():
         source = sources.source(carrier.file)
