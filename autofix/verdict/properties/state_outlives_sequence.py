@@ -10,7 +10,9 @@ the text, and not said
 
 - where the code gives the state its start now and then (`if done: hidden = torch.zeros(…)`);
 - where the other thing goes on from pass to pass, too, as an environment does that is not reset between updates;
-- of a counter, a sum, and of what the call is not given.
+- of a counter, a sum, and of what the call is not given, nor of an attribute that is given beside a variable: that one
+  is kept on purpose;
+- in a function that makes the other thing of what it is given, as a loop over layers does.
 
 ## Why it matters
 
@@ -89,6 +91,31 @@ for _ in range(5):
         at += 1
     train: loss
 """
+REMEMBERED = (
+    WORDS.replace("word = torch.eye", "head.word = torch.eye")
+    .replace("word, hidden = say(word, hidden)", "head.word, hidden = say(head.word, hidden)")
+    .replace("word.log()", "head.word.log()")
+)
+LAYERS = """\
+class Layers(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.one, self.two, self.head = nn.GRUCell(3, 3), nn.GRUCell(3, 3), nn.Linear(3, 1)
+        self.state = torch.zeros(6, 3)
+
+    def forward(self, given):
+        x = given.tanh()
+        for layer in (self.one, self.two):
+            x = self.state = layer(x, self.state)
+        return self.head(x)
+
+
+net = Layers()
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for x in torch.randn(5, 6, 3):
+    loss = net(x).square().mean()
+    train: loss
+"""
 FOLDS = """\
 hidden = torch.zeros(1, 6, 4)
 for fold in range(3):
@@ -143,6 +170,8 @@ class StateOutlivesSequence(Property):
         Example(_episodes(before=BEGINS, end=BEGINS), *_cut("hidden")),
         Example(_episodes(each=f"{BEGINS}\n    if _ == 3: {ZERO}"), *_cut("hidden")),
         Example(COUNTED, *_cut("hidden")),
+        Example(LAYERS, *_cut("net.state")),
+        Example(REMEMBERED, *_cut("head.word")),
         Example("made = nn.GRU(3, 4)\n" + FOLDS.replace("MADE", "made"), *_cut("hidden", "        ")),
     )
 

@@ -45,7 +45,7 @@ class Drawing:
         self.seen.add((id(value), self.is_index))
         match value:
             case ast.Subscript(value=base, slice=index):
-                return self._at().finds(index) or self.finds(base)
+                return (self._was_before(base) and self._at().finds(index)) or self.finds(base)
             case ast.Compare() | ast.Lambda():
                 return False
             case ast.Attribute(attr=name) if name in _SIZES:
@@ -60,6 +60,13 @@ class Drawing:
                 return inner.finds(value.elt) or any(self.finds(part.iter) for part in parts)
         return any(map(self.finds, ast.iter_child_nodes(value)))
 
+    def _was_before(self, *values: ast.AST) -> bool:
+        """Whether values stood ready before the scope, at least in part: data that it draws from, and does not make."""
+        read = {one.id for value in values for one in ast.walk(value) if isinstance(one, ast.Name)}
+        through = [self.bound[name] for name in read & self.bound.keys()]
+        made = names.bound_by(one for one in ast.walk(self.scope) if isinstance(one, ast.Assign | ast.For))
+        return bool(read - made - self.bound.keys()) or (bool(through) and self._was_before(*through))
+
     def _at(self) -> Drawing:
         return replace(self, is_index=True)
 
@@ -69,7 +76,9 @@ class Drawing:
             return False
         picks = name in _PICKS and bool(call.args) and bool(calls.known(self.source, call.func, ("random", "numpy")))
         numbers = name in _NUMBERS and self.is_index and not self.is_outside
-        if name in ORDERS or (not self.is_outside and (picks or numbers)):
+        if (name in ORDERS and (self.is_index or self._was_before(*call.args))) or numbers:
+            return True
+        if picks and not self.is_outside:
             return True
         if (made := self.sources.called(self.source, call)) is not None and not self.is_outside:
             home, function = made

@@ -63,7 +63,21 @@ def outlived(crossings: Iterable[Crossing], failed: Sequence[Frame], sources: So
                     else _is_started(source, carrier.path, call, failed)
                 ):
                     found = _begun_beside(source, call, states, failed)
-                    yield from (Outlived(carrier, source, *each) for each in found)
+                    yield from (
+                        Outlived(carrier, source, *each) for each in found if _goes_with(each[-1], carrier, call)
+                    )
+
+
+def _goes_with(other: str, carrier: Carrier, call: ast.Call) -> bool:
+    """Whether a call takes both: the state is what it is given, too, or is kept by what it is called of.
+
+    Whoever gives a call an attribute and a variable keeps the one on purpose, as a memory that lasts.
+    """
+    owner = carrier.path.rpartition(".")[0]
+    if owner and f"{owner}.".startswith(f"{calls.path_of(call.func)}."):
+        return True
+    given = {calls.path_of(part) for one in _given(call) for part in names.parts(one)}
+    return carrier.path in given and ("." in other or not owner)
 
 
 def _is_started(source: Source, path: str, call: ast.Call, failed: Sequence[Frame]) -> bool:
@@ -87,6 +101,7 @@ def _begun_beside(
     function = source.function(call)
     if function is not None and not blocks.passed(source, function, failed):
         loops.append(function)
+    inputs = set(calls.parameters(function)) - {"self"} if function is not None else set()
     given = {calls.path_of(part) for one in _given(call) for part in names.parts(one)} - {"", *states}
     made = calls.path_of(call.func).partition(".")[0]
     for inner, outer in itertools.pairwise(loops):
@@ -97,7 +112,9 @@ def _begun_beside(
             begins = [
                 node
                 for node in bound
-                if not _within(inner, node) and node.lineno < inner.lineno and not _reads(node, other)
+                if not _within(inner, node)
+                and node.lineno < inner.lineno
+                and not any(_reads(node, one) for one in {other, *(inputs if outer is function else ())})
             ]
             if not begins or (other != made and not any(_within(inner, one) and _goes_on(one, call) for one in bound)):
                 continue
