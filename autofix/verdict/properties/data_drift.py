@@ -24,7 +24,7 @@ import ast
 from autofix.core.model import Finding
 from autofix.probe import wire
 from autofix.syntax import writes
-from autofix.syntax.rewritten import rewritten
+from autofix.syntax.edits.passes.rewritten import rewritten
 from autofix.syntax.sources import Sources
 from autofix.verdict.evidence import Evidence
 from autofix.verdict.property import Example, Property
