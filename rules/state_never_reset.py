@@ -5,7 +5,8 @@ Forgets what the pass before left (`model.state = None` at the begin of the loop
 code takes a start that stands ready if it finds nothing. So each pass begins with it, and not the first one alone.
 Where another loop or function, such as an evaluation, gives a state its start before it calls the module, each pass
 does the same; so it does where the class has a method for that which nothing calls. Where a method puts back one part
-of a state alone, it puts back the other one, too.
+of a state alone, it puts back the other one, too. So it does where each pass begins anew what one call takes with a
+state.
 
 ## Why autograd fails
 The next pass goes on from what the one before left, and runs into its graph, which is freed. Where that graph is cut, a
@@ -30,9 +31,13 @@ WHY_ELSEWHERE = "Each iteration begins with {start}, as line {line} of {file} do
 WHY_WHOLE = "{path} begins with {start} where line {line} puts {beside} back to its start, which is made with it."
 WHY_UNCALLED = "Each iteration begins with {start}, which resets {path} and which nothing called so far."
 WHY_SHUFFLED = "{path} begins with {start} for each batch; those of line {line} come, or may come, in random order."
+WHY_BESIDE = (
+    "{path} begins with {start} in each iteration, as {beside} of line {line} does that one call takes with it."
+)
 WHYS = {
     "shuffled-batches-share-state": WHY_SHUFFLED,
     "state-begins-anew-elsewhere": WHY_ELSEWHERE,
+    "state-outlives-sequence": WHY_BESIDE,
     "state-is-reset-in-part": WHY_WHOLE,
     "state-is-never-reset": WHY_UNCALLED,
 }
@@ -391,6 +396,25 @@ net, x = Unit(), torch.randn(24, 3, 2)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for part in torch.arange(24).split(6):
     train: (net(x[part]) - 1).pow(2).mean()
+! unsafe: each pass begins with a new hidden state, and the word that is said first is that of another sentence
+encoder = torch.nn.Linear(3, 5)
+cell, head = torch.nn.GRUCell(4, 5), torch.nn.Linear(5, 4)
+opt = torch.optim.SGD([*encoder.parameters(), *cell.parameters(), *head.parameters()], lr=0.1)
+
+
+def say(word, hidden):
+    hidden = cell(word, hidden)
+    return head(hidden).softmax(1), hidden
+
+
+word = torch.zeros(6, 4)
+for _ in range(5):
++    word = torch.zeros(6, 4)
+    hidden, loss = encoder(torch.randn(6, 3)).tanh(), 0
+    for right in torch.randint(4, (3, 6)):
+        word, hidden = say(word, hidden)
+        loss = loss + torch.nn.functional.nll_loss(word.log(), right)
+    train: loss
 ! an average begins with its first value, which each step adds to it
 net = torch.nn.Linear(2, 4)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)

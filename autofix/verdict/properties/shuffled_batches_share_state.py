@@ -5,9 +5,12 @@
 The passes hand a state on that has a row for each example of a batch (the hidden state of a recurrent layer, the
 potential of a spiking one), the edit cuts the graph between them and keeps the value, and the innermost loop around the
 backward takes its batches in random order: a `DataLoader` with `shuffle=True`, a `randperm`, a generator that makes
-one. A `shuffle=args.shuffle` may be true, too. This is read from the text, and not said
+one. A `shuffle=args.shuffle` may be true, too. Or each turn draws what it hands to the call that goes on from the
+state: `X[order[i:j]]` of such an order, `random.choice(episodes)`, windows from places that `randint` gives. This is
+read from the text, and not said
 
 - where the batches come in their order, as the windows of one sequence do;
+- where a turn draws only something beside its batch: negative examples, noise, an action;
 - of what is no row of a batch, as a running mean or a memory of nodes;
 - where the edit itself gives the state a start in each pass.
 
@@ -88,6 +91,30 @@ for part in torch.randperm(24).split(6):
     loss = (out - average).square().mean()
     train: loss
 """
+TAKEN = """\
+import random
+
+rnn, head = nn.GRU(3, 4, batch_first=True), nn.Linear(4, 1)
+optimizer = torch.optim.SGD([*rnn.parameters(), *head.parameters()], lr=0.1)
+x, hidden = torch.randn(24, 5, 3), None
+order = list(range(24))
+random.shuffle(order)
+whole = torch.randint(5, (6, 40, 3)).float()
+others = torch.randn(9, 3)
+
+
+def windows(size):
+    places = torch.randint(len(whole[0]) - size, (6,))
+    return torch.stack([row[place : place + size] for row, place in zip(whole, places)])
+
+
+for begin in range(0, 24, 6):
+    part = order[begin : begin + 6]
+    given = GIVEN
+    out, hidden = rnn(given, hidden)
+    loss = head(out[:, -1]).square().mean()
+    train: loss
+"""
 END = "    optimizer.step()\n"
 
 
@@ -113,12 +140,18 @@ class ShuffledBatchesShareState(Property):
         Example(LOADED.replace("MIXED", "len(data) > 1"), *cut("model.state")),
         Example(FUNCTION, *IN_FUNCTION),
         Example(RECURRENT.replace("ORDER", "torch.randperm(24)"), *cut("hidden")),
+        Example(TAKEN.replace("GIVEN", "x[part]"), *cut("hidden")),
+        Example(TAKEN.replace("GIVEN", "windows(5)"), *cut("hidden")),
+        Example(TAKEN.replace("GIVEN", "random.choice(x.split(6))"), *cut("hidden")),
     )
     silent = (
         Example(UNIT.replace("ORDER", "torch.arange(24)"), *cut("model.state")),
         Example(LOADED.replace("MIXED", "False"), *cut("model.state")),
         Example(RECURRENT.replace("ORDER", "torch.arange(24)"), *cut("hidden")),
         Example(MEAN, *cut("average")),
+        Example(TAKEN.replace("GIVEN", "x[begin : begin + 6]"), *cut("hidden")),
+        Example(TAKEN.replace("GIVEN", "whole[:, begin : begin + 5]"), *cut("hidden")),
+        Example(TAKEN.replace("GIVEN", "x[begin : begin + 6]\n    wrong = random.choice(others)"), *cut("hidden")),
         Example(RANDOM, END, f"{END}    model.state = None\n"),
     )
 
@@ -129,5 +162,5 @@ class ShuffledBatchesShareState(Property):
         sources = Sources.of(evidence.case.pool.target)
         carriers = dict.fromkeys(c for one in evidence.trace.crossings if one.by != "earlier" for c in one.carriers)
         path = next((one.path for one in carriers if is_of_rows(sources, one)), "")
-        place = shuffled(sources, evidence.failure.stack) if path else ()
+        place = shuffled(sources, evidence.failure.stack, evidence.trace.crossings) if path else ()
         return self.found(place, path=path) if place else None

@@ -12,6 +12,7 @@ from operator import itemgetter
 from autofix.probe.wire import Carrier, Crossing, Frame
 from autofix.syntax import blocks, calls, names
 from autofix.syntax.edits.passes.begun_elsewhere import begun_by_nobody, begun_elsewhere
+from autofix.syntax.edits.passes.outlived import outlived
 from autofix.syntax.edits.passes.resets import left_as_it_is
 from autofix.syntax.edits.passes.shuffled import is_of_rows, shuffled
 from autofix.syntax.edits.statements import insert_after, insert_before, replace_statement
@@ -73,6 +74,7 @@ def begun(crossings: Iterable[Crossing], failed: Sequence[Frame], sources: Sourc
     yield from _as_elsewhere(crossings, failed, sources)
     yield from _as_uncalled(crossings, failed, sources)
     yield from _in_whole(crossings, failed, sources)
+    yield from _beside(crossings, failed, sources)
     yield from _in_random_order(crossings, failed, sources)
 
 
@@ -97,6 +99,18 @@ def _in_whole(crossings: Iterable[Crossing], failed: Sequence[Frame], sources: S
         place = Frame.around(str(source.path), statement, method.name)
         steps = insert_after(source, statement, list(lines))
         yield Begun(source, steps, path, start, place, "state-is-reset-in-part", other)
+
+
+def _beside(crossings: Iterable[Crossing], failed: Sequence[Frame], sources: Sources) -> Iterator[Begun]:
+    """Where each pass begins anew what a call is given beside the state: the start that the state has, too."""
+    for one in outlived(crossings, failed, sources):
+        start, source, path = one.start, one.source, one.carrier.path
+        known = source.imported | source.definitions.keys()
+        if start is None or not names.reads(start) <= known | {f"torch.{calls.name_of(start)}"}:
+            continue
+        steps = insert_before(source, one.begins, [f"{path} = {source.segment(start)}"])
+        place = Frame.around(one.carrier.file, one.begins, one.carrier.function)
+        yield Begun(source, steps, path, source.segment(start), place, "state-outlives-sequence", one.other)
 
 
 def _as_elsewhere(crossings: Iterable[Crossing], failed: Sequence[Frame], sources: Sources) -> Iterator[Begun]:
@@ -148,7 +162,8 @@ def _in_random_order(crossings: Iterable[Crossing], failed: Sequence[Frame], sou
 
     Not where a pass calls the function again and again: then its later calls go on from the first.
     """
-    place = shuffled(sources, failed)
+    crossings = list(crossings)
+    place = shuffled(sources, failed, crossings)
     taken = dict.fromkeys((carrier, one.used) for one in crossings if one.by == "failing" for carrier in one.carriers)
     for carrier, used in taken if place else ():
         source = sources.source(carrier.file)

@@ -32,9 +32,9 @@ def begun_elsewhere(
     files = sources.project(failed[-1].file) if failed else []
     for carrier, source in itertools.product(carriers, files):
         owner, _, name = carrier.path.rpartition(".")
-        methods = _resets(name, files) if owner else _NONE
-        if any(_is_begun(one, methods, failed, files) for one in carriers if one.path.rpartition(".")[2] == name):
+        if is_begun(carrier, carriers, failed, files):
             continue
+        methods = _resets(name, files) if owner else _NONE
         takers = set() if owner else _takers(carrier, sources)
         same = [one for one in carriers if "." in one.path and one.path.rpartition(".")[2] == name] if owner else []
         for statement, path in _starts(source, name, methods):
@@ -130,6 +130,15 @@ def _starts(source: Source, name: str, methods: frozenset[str] = _NONE) -> tuple
             owner = calls.path_of(node.value.func).rpartition(".")[0]
             found += [(node, f"{owner}.{name}")] if owner else []
     return tuple(sorted(found, key=lambda one: one[0].lineno))
+
+
+def is_begun(
+    carrier: Carrier, carriers: Iterable[Carrier], failed: Sequence[Frame], files: Sequence[Source]
+) -> bool:  # fmt: skip
+    """Whether a loop that the failing backward stood in gives a state its start, by any of its paths."""
+    owner, _, name = carrier.path.rpartition(".")
+    methods = _resets(name, files) if owner else _NONE
+    return any(_is_begun(one, methods, failed, files) for one in carriers if one.path.rpartition(".")[2] == name)
 
 
 def _is_begun(carrier: Carrier, methods: frozenset[str], failed: Sequence[Frame], files: Iterable[Source]) -> bool:

@@ -5,33 +5,57 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator, Sequence
 
-from autofix.probe.wire import Carrier, Frame
+from autofix.probe.wire import Carrier, Crossing, Frame
 from autofix.syntax import blocks, calls, names
+from autofix.syntax.edits.passes.drawn import ORDERS, Drawing
 from autofix.syntax.source import Source
 from autofix.syntax.sources import Sources
 
-_ORDERS = frozenset({
-    "randperm", "permutation", "shuffle", "RandomSampler", "SubsetRandomSampler", "WeightedRandomSampler",
-})  # fmt: skip
-"""What puts examples into a random order, or draws them so."""
 _STARTS = ("zeros", "ones", "full", "empty", "rand")
 _DEEPEST = 6
 """How many definitions are followed from a loop to where its batches come from."""
 _Place = tuple[Source, ast.AST]
 
 
-def shuffled(sources: Sources, failed: Sequence[Frame]) -> tuple[Frame, ...]:
+def shuffled(sources: Sources, failed: Sequence[Frame], crossings: Iterable[Crossing] = ()) -> tuple[Frame, ...]:
     """The innermost loop around a backward, where it takes its batches in random order; () elsewhere.
 
-    Each turn then begins with examples that have nothing to do with those of the turn before.
+    Each turn then begins with examples that have nothing to do with those of the turn before. So it does, too, where
+    what the turn hands to the call that goes on from the state (`crossings`) is drawn there: `X[order[i:j]]`,
+    `random.choice(episodes)`, a function that returns windows from random places.
     """
     stack = list(sources.nodes(failed))
     for at, (frame, source, node) in enumerate(stack):
         if (loop := next(blocks.loops(source, node), None)) is not None:
             callers = [(one, call) for _, one, call in stack[at + 1 :]]
             found = isinstance(loop, ast.For) and _is_random(sources, source, loop.iter, callers)
-            return (frame,) if found else ()
+            return (frame,) if found or _is_drawn(sources, source, loop, crossings) else ()
     return ()
+
+
+def _is_drawn(sources: Sources, source: Source, loop: ast.For | ast.While, crossings: Iterable[Crossing]) -> bool:
+    """Whether each turn of a loop draws what it first hands to a call that goes on from a state."""
+    bound = {name for node in ast.walk(loop) if isinstance(node, ast.stmt) for name in names.binds(node)}
+    within = {id(node) for node in ast.walk(loop)}
+    search = Drawing(sources, source, loop)
+    if isinstance(loop, ast.For) and search.finds(loop.iter):
+        return True
+    for one in crossings:
+        states = {carrier.path for carrier in one.carriers}
+        for _, home, call in sources.nodes(one.used):
+            if home is not source or id(call) not in within or not isinstance(call, ast.Call):
+                continue
+            given = [*call.args, *(keyword.value for keyword in call.keywords)]
+            fresh = (value for value in given if _varies(value, bound) and not names.reads(value) & states)
+            if (first := next(fresh, None)) is not None and search.finds(first):
+                return True
+    return False
+
+
+def _varies(value: ast.expr, bound: set[str]) -> bool:
+    return any(
+        isinstance(node, ast.Call) or (isinstance(node, ast.Name) and node.id in bound) for node in ast.walk(value)
+    )
 
 
 def _is_random(sources: Sources, source: Source, value: ast.AST, callers: Sequence[_Place]) -> bool:
@@ -46,7 +70,7 @@ def _is_random(sources: Sources, source: Source, value: ast.AST, callers: Sequen
             following: Iterable[tuple[Source, ast.AST, Sequence[_Place]]] = ()
             if isinstance(node, ast.Call):
                 asked = calls.keyword(node, "shuffle")
-                if calls.name_of(node) in _ORDERS or (asked is not None and not _is_false(asked)):
+                if calls.name_of(node) in ORDERS or (asked is not None and not _is_false(asked)):
                     return True
                 made = sources.called(home, node)
                 following = [(*made, ())] if made is not None else ()
