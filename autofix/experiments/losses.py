@@ -24,6 +24,12 @@ def same_losses(one: wire.Trace, other: wire.Trace) -> bool:
     )
 
 
+def same_in_turn(one: wire.Trace, other: wire.Trace) -> bool:
+    """Whether the first losses of two runs have the same size, wherever steps stand between them."""
+    each = ([loss for step in losses(run) for loss in step] for run in (one, other))
+    return all(math.isclose(*both, rel_tol=_SAME) for both in zip(*each, strict=False))
+
+
 def within_segment(trace: wire.Trace, after: int) -> tuple[float, ...]:
     """The losses between one step and the next, or in the first evaluation of its closure: no parameter moves there."""
     whole = trace.whole_steps

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from autofix.core.model import Applicability, Candidate, Effect, Fix, Question
+from autofix.core.model import Applicability, Candidate, Effect, Fix, Question, Treatment, Verdict
+from autofix.experiments.losses import same_in_turn
 
 _EFFECTS = list(Effect)
 _EITHER_WAY = ("shared-across-passes",)
@@ -90,12 +91,19 @@ def _key(fix: Fix, bytes_of_equals: float = math.inf) -> Key:
         doubts=doubts,
         rhythm=changed and any(change.rhythm for change in verdict.changes),
         # An edit that changes gradients has its doubt by that; one that keeps them may be doubted because it does.
-        effect=_EFFECTS.index(verdict.effect) if verdict.effect.keeps_gradients else 0,
+        effect=_EFFECTS.index(_seen(verdict)) if verdict.effect.keeps_gradients else 0,
         chain=len(fix.candidate.rules),
         idiom=fix.candidate.rank,
         costly=verdict.peak_bytes > bytes_of_equals,
         size=len(fix.diff),
     )
+
+
+def _seen(verdict: Verdict) -> Effect:
+    """The effect; of an edit that goes backward from newer losses, that it computes them anew, whatever these train."""
+    live = [one for one in verdict.compared if one.treatment is Treatment.LIVE]
+    anew = verdict.effect is Effect.IDENTICAL and not all(same_in_turn(one.reference, one.candidate) for one in live)
+    return Effect.REFRESHED if anew else verdict.effect
 
 
 def settles(fix: Fix) -> bool:
