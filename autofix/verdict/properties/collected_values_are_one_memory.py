@@ -105,9 +105,9 @@ class CollectedValuesAreOneMemory(OfTheCode):
     def find(self, evidence: Evidence) -> Finding | None:
         if (found := self.first(evidence.followed)) is None:
             return None
-        known = evidence.case.pool.written
-        kept = (replace(evidence.code, **{name: True}) for name in ("copied", "old_values") if known[name])
-        return None if any(_trains_alike(evidence, one) for one in kept) else found
+        known, code = evidence.case.pool.written, evidence.code
+        kept = {"copied": replace(code, copied=True), "old_values": replace(code, old_values=True)}
+        return None if any(known[name] and _trains_alike(evidence, one) for name, one in kept.items()) else found
 
 
 def _trains_alike(evidence: Evidence, kept: Reading) -> bool:
