@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import io
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -35,8 +36,7 @@ def header(name: str) -> bytes:
 
 def split_lines(data: bytes) -> list[bytes]:
     """Lines as git and patch see them: only a line feed ends one."""
-    lines = data.split(b"\n")
-    return [line + b"\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])
+    return io.BytesIO(data).readlines()
 
 
 def _escaped(byte: int) -> bytes:

@@ -367,7 +367,7 @@ def line_maps(
 def line_map(path: Path, old: bytes, new: bytes) -> tuple[int, ...]:
     """For each line of `new`, the line of `old` that it is, or was made from; 0 for a new one."""
     # Without indentation: a statement that an edit wraps in a block is still the same statement.
-    before, after = ([*map(bytes.strip, data.splitlines())] for data in (old, new))
+    before, after = _stripped(old), _stripped(new)
     lines = [0] * len(after)
     codes = opcodes(before, after)
     for tag, a, b, c, d in codes:
@@ -390,6 +390,11 @@ def line_map(path: Path, old: bytes, new: bytes) -> tuple[int, ...]:
             if len(found) == len(known.get(text, ())) == 1 and not lines[found[0] - 1]:
                 lines[found[0] - 1] = known[text][0]
     return tuple(lines)
+
+
+@functools.lru_cache(maxsize=4)
+def _stripped(data: bytes) -> list[bytes]:
+    return [*map(bytes.strip, data.splitlines())]
 
 
 def _by_text(calls: list[ast.Call], lines: range) -> dict[str, list[int]]:

@@ -15,7 +15,7 @@ import sys
 import tokenize
 import warnings
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
@@ -198,10 +198,9 @@ class Source:
         return self.tree.body[low:high], new.tree.body[low : high + len(new.tree.body) - len(self.tree.body)]
 
     def _apart(self, new: bytes) -> tuple[int, int]:
-        old, most = self.data, min(len(self.data), len(new))
-        alike = _longest(most, lambda count: old[:count] == new[:count])
-        behind = _longest(most - alike, lambda count: old[len(old) - count :] == new[len(new) - count :])
-        return self._around(max(alike, self._bom), max(len(old) - behind, self._bom))
+        alike = _alike(self.data, new)
+        behind = _alike(self.data[alike:][::-1], new[alike:][::-1])
+        return self._around(max(alike, self._bom), max(len(self.data) - behind, self._bom))
 
     def _around(self, start: int, end: int) -> tuple[int, int]:
         """Which statements of the module `lines_around` gives the lines of."""
@@ -495,9 +494,13 @@ def _first(statement: ast.stmt) -> int:
     return min((one.lineno for one in getattr(statement, "decorator_list", ())), default=statement.lineno)
 
 
-def _longest(most: int, holds: Callable[[int], bool]) -> int:
-    """The largest number up to `most` for which a test holds that holds for all smaller ones."""
-    return bisect_right(range(1, most + 1), 0, key=lambda count: not holds(count))
+def _alike(one: bytes, other: bytes) -> int:
+    """How many bytes two texts begin with in common."""
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if one[low:middle] == other[low:middle] else (low, middle - 1)
+    return low
 
 
 def encoding(data: bytes) -> str:

@@ -28,7 +28,7 @@ from autofix.core.model import Effect, Finding
 from autofix.experiments.compare import comparable
 from autofix.experiments.sketches import norm
 from autofix.probe import wire
-from autofix.syntax.source import Source
+from autofix.syntax.sources import parsed
 from autofix.verdict.evidence import Evidence
 from autofix.verdict.parts.indices import without_indices
 from autofix.verdict.property import Example, Property
@@ -238,7 +238,7 @@ class LeftOutOfGraph(Property):
         if evidence.assessment.effect not in _SAME_GRAPHS:
             return None
         read = evidence.case.pool.target.read
-        hides = [_hides(read(path), new) for path, new in evidence.files.items()]
+        hides = [_hides(path, read(path), new) for path, new in evidence.files.items()]
         if not any(hides) and not any(_loses(read(path), new) for path, new in evidence.files.items()):
             return None
         written = [write.stack for saved in evidence.trace.saved for write in saved.writes if write.optimizer < 0]
@@ -257,9 +257,9 @@ class LeftOutOfGraph(Property):
         return None
 
 
-def _hides(old: bytes, new: bytes) -> bool:
+def _hides(path: Path, old: bytes, new: bytes) -> bool:
     """Whether an edit adds what keeps an operation with a gradient out of the graph."""
-    both = Source(Path(), old).apart(Source(Path(), new))
+    both = parsed(path, old).apart(parsed(path, new))
     before, after = (Counter(_WORDS.findall(without_indices(one).encode())) for one in both)
     return any(after[word] > before[word] for word in _HIDES)
 
