@@ -9,6 +9,8 @@ from types import CodeType
 import pytest
 from sampled import one_in
 
+from autofix.probe.beginning.exchange import Differs
+from autofix.probe.beginning.pieces import Parts, Piece, compiled, first_difference, span_of, unchanged
 from autofix.probe.program import known
 from autofix.probe.program.overlay import Marker
 
@@ -70,3 +72,28 @@ def test_what_is_as_it_was_need_not_be_compiled_again(tmp_path: Path, edit: str)
     if found is not None:
         assert codes(found) == codes(whole)
         assert one.placed == other.placed
+
+
+@pytest.mark.parametrize("edit", one_in(4, EDITS))
+def test_what_is_left_of_a_long_file_is_compiled_as_without(tmp_path: Path, edit: str) -> None:
+    path = tmp_path / "left.py"
+    path.write_text(TEXT)
+    old, data = TEXT.encode(), TEXT.replace(*EDITS[edit], 1).encode()
+    marks = {at + 1 for at, line in enumerate(data.splitlines()) if b"= 200" in line}
+    body = ast.parse(old).body
+    ran = [Piece((at,), False, compiled([node], "", 0), compiled([node], "", 0), span_of(node, test=False))
+           for at, node in enumerate(body[:100])]  # fmt: skip
+    before = unchanged(ran, min([first_difference(old, data), *marks]), len(ran), 0)
+    found = []
+    for learned in (False, True):
+        if learned:
+            known.learn(str(path))
+        try:
+            parts = Parts(str(path), old, data, marks, before)
+            left = parts.rest((len(ran),), after=False)
+            again = [parts.same(piece) for piece in ran[before.statements :] if edit != "a text that does not end"]
+            found.append([*map(codes, (*left, *again)), parts.marker.placed])
+        except (SyntaxError, Differs):
+            found.append([])
+    assert found[0] == found[1]
+    assert found[1] or edit in ("a text that does not end", "a text around", "a head less")

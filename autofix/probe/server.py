@@ -119,8 +119,7 @@ class Server:
         """Have the beginning of a run that takes long executed once for those to come; end one that nobody wants."""
         stem = self._stem
         for child in self._children.values():
-            if child.request.mode == "baseline" and self._fork:
-                known.learn(os.path.realpath(child.request.script))
+            self._learn(child.request)
         if stem is None:
             first = stems.wanted(self._children.values()) if self._fork and not self._queue else None
             free = len(self._children) < max(_JOBS, 2)  # of one core, the first run makes way
@@ -134,6 +133,11 @@ class Server:
             stem.used = time.monotonic()
         elif not stem.growing and not stem.idle:
             self._fell()
+
+    def _learn(self, request: wire.Request) -> None:
+        """Compile the script of a first run for those to come, while it goes on or once it is told of."""
+        if request.mode == "baseline" and self._fork:
+            known.learn(os.path.realpath(request.script))
 
     def _plant(self, first: Child) -> None:
         self._planted = first.request.id
@@ -403,6 +407,7 @@ class Server:
             return
         self._answer(trace)
         self._write()
+        self._learn(child.request)
         if not self._fork:
             self._reap()
         self._load(trace)

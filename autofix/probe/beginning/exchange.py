@@ -113,7 +113,7 @@ class Exchange:
     def add(self, noted_code: CodeType, old: CodeType, new: CodeType) -> None:
         """A piece that was executed; raises Differs where the new one would have done something else."""
         self._ran.add(id(noted_code))
-        if own(old) != own(new):
+        if old is not new and own(old) != own(new):
             raise Differs(f"{old.co_qualname} ran before the fork, and differs")
         parts = [nested(code) for code in (noted_code, old, new)]
         if len({*map(len, parts)}) != 1:

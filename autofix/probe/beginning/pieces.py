@@ -7,10 +7,11 @@ import ast
 import io
 import os
 import tokenize
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from types import CodeType
 from typing import NamedTuple
 
+from ..program import known
 from ..program.overlay import Marker, Overlay
 from .exchange import Differs, noted
 from .inside import at, local_names
@@ -66,17 +67,20 @@ class Unchanged(NamedTuple):
     statements: int = 0
     lines: int = 0
     flags: int = 0
+    ran: int = 0
+    """The last line that was executed, of all statements."""
 
 
-def unchanged(pieces: Iterable[Piece], first: int, most: int, flags: int) -> Unchanged:
+def unchanged(pieces: Sequence[Piece], first: int, most: int, flags: int) -> Unchanged:
     """What comes before a line, and before the statement of that number."""
-    found, end, before = Unchanged(), 0, -1
+    ran = max(piece.span[1] for piece in pieces)
+    found, end, before = Unchanged(ran=ran), 0, -1
     for piece in pieces:
         if not piece.place or (start := piece.span[0]) >= first or (number := int(piece.place[0])) > most:
             break
         # A statement on the line of another has no beginning of its own; nor has one behind a text, which is no piece.
         if number == before + 1 and start > end:
-            found = Unchanged(number, start - 1, flags)
+            found = Unchanged(number, start - 1, flags, ran)
         end, before = max(end, piece.span[1]), number
     return found
 
@@ -84,14 +88,18 @@ def unchanged(pieces: Iterable[Piece], first: int, most: int, flags: int) -> Unc
 class Parts:
     """One file as a run has it: its statements by their place, with the marks that the run asks for."""
 
-    def __init__(self, path: str, data: bytes, marks: set[int], differs: int, before: Unchanged) -> None:
+    def __init__(self, path: str, old: bytes, data: bytes, marks: set[int], before: Unchanged) -> None:
         self._path, self._before = path, before
-        self._first = min([differs, *marks])
-        kept = decoded(data).split("\n")[before.lines :]
-        self._text = "\n" * before.lines + "\n".join(kept)
-        self._tree = ast.parse(self._text, path)
+        self._first = min([first_difference(old, data), *marks])
+        self._hollow = known.hollow(path, data, marks, range(before.lines + 1, before.ran + 1), old)
+        if self._hollow is not None:
+            self._text, self._tree = decoded(self._hollow.text), self._hollow.tree
+        else:
+            kept = decoded(data).split("\n")[before.lines :]
+            self._text = "\n" * before.lines + "\n".join(kept)
+            self._tree = ast.parse(self._text, path)
+            self._tree.body[:0] = [ast.Pass()] * before.statements
         self.flags = before.flags | flags_of(self._tree)
-        self._tree.body[:0] = [ast.Pass()] * before.statements
         # An entry of sys.path may lead through `..`.
         self.marker = Marker(os.path.realpath(path), marks)
         self._marks = marks
@@ -100,7 +108,7 @@ class Parts:
         """The code of a piece here, which is that of the piece where nothing up to its end differs."""
         if not piece.place:
             self._mark_all(self._tree.body)
-            return compiled(self._tree.body, self._path, self.flags)
+            return self._compiled(self._tree.body)
         if int(piece.place[0]) < self._before.statements:
             return piece.old
         node = self._at(piece.place)
@@ -116,7 +124,15 @@ class Parts:
         body = [node]
         if self._mark_all(body) != 1:
             raise Differs("a statement that ran is marked")
-        return compiled(body, self._path, self.flags)
+        return self._compiled(body)
+
+    def _compiled(self, body: list[ast.stmt]) -> CodeType:
+        if self._hollow is None:
+            return compiled(body, self._path, self.flags)
+        code = self._hollow.compiled(body, self.flags)
+        if code is None:
+            raise Differs("the file has to be compiled whole")
+        return code
 
     def _mark_all(self, body: list[ast.stmt]) -> int:
         if self._marks:
@@ -160,7 +176,7 @@ class Parts:
                 left = left[1:]
             if left:
                 self._mark_all(left)
-                found.append(compiled(left, self._path, self.flags))
+                found.append(self._compiled(left))
             place, first = place[:-2], False
         return found
 

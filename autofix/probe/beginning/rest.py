@@ -79,11 +79,11 @@ class Rest:
 
     def _parts(self, path: str, most: int) -> Parts:
         """The file as the run has it; `most`: the first of its statements that is asked for in any case."""
-        sources = self._stem.sources
+        sources, pieces = self._stem.sources, self._stem.sources.pieces[path]
         data, old = self._overlay.read(path), sources.read_files[path]
-        marks, differs = set(self._request.marks.get(path, ())), first_difference(old, data)
-        before = unchanged(sources.pieces[path], min([differs, *marks]), most, self._stem.flags)
-        return Parts(sources.names[path], data, marks, differs, before)
+        marks = set(self._request.marks.get(path, ()))
+        before = unchanged(pieces, min([first_difference(old, data), *marks]), most, self._stem.flags)
+        return Parts(sources.names[path], old, data, marks, before)
 
     def _cut(self) -> None:
         """Cut the function in which the fork waits, as it was and as it is; what is left of it is a function, too."""

@@ -58,8 +58,11 @@ class _File:
             if code is not None and not indent.strip() and following > end and not shared:
                 yield _Definition(first, body, end, node.end_col_offset or 0, indent, code)
 
-    def hollow(self, data: bytes, marks: Collection[int]) -> tuple[bytes, dict[int, _Definition]]:
-        """Other data, without the bodies of what is as it was and has no mark; each of these by its first line."""
+    def hollow(self, data: bytes, marks: Collection[int], whole: range) -> tuple[bytes, dict[int, _Definition]]:
+        """Other data, without the bodies of what is as it was and has no mark; each of these by its first line.
+
+        `whole`: lines of the file as it was; what begins there keeps its body.
+        """
         lines = data.splitlines(keepends=True)
         least = min(len(lines), len(self.lines))
         before = next((at for at in range(least) if lines[at] != self.lines[at]), least)
@@ -67,7 +70,7 @@ class _File:
         more, kept = len(lines) - len(self.lines), dict[int, _Definition]()
         for one in self.definitions:
             moved = 0 if one.end <= before else more
-            same = one.end <= before or one.begin > len(self.lines) - behind
+            same = (one.end <= before or one.begin > len(self.lines) - behind) and one.begin not in whole
             told = moved != 0 and sys.version_info >= _TELLS_LINES
             if same and not told and not any(one.begin + moved <= mark <= one.end + moved for mark in marks):
                 here = kept[one.begin + moved] = one.moved(moved)
@@ -87,30 +90,61 @@ def learn(path: str) -> None:
                 _files[path] = _File(path, file.read())
 
 
+class Hollow(NamedTuple):
+    """A version of a file that is known, without the bodies of definitions that are as they were."""
+
+    path: str
+    text: bytes
+    tree: ast.Module
+    kept: dict[int, _Definition]
+    """These definitions, by their first lines."""
+    known: _File
+
+    def compiled(self, body: list[ast.stmt], flags: int = 0) -> CodeType | None:
+        """The code of statements of the module as they are in full; None where it cannot be put together."""
+        try:
+            code = compile(ast.Module(body, []), self.path, "exec", flags=flags, dont_inherit=True)
+        except (SyntaxError, ValueError):
+            return None
+        parts = [_whole(one, self.kept) for one in code.co_consts]
+        used = sum(one is not part for one, part in zip(parts, code.co_consts, strict=True))
+        wanted = sum(isinstance(node, _DEFINES) and first_line(node) in self.kept for node in body)
+        alike = code.co_flags == self.known.code.co_flags and used == wanted
+        return code.replace(co_consts=tuple(parts)) if alike else None
+
+
+def hollow(path: str, data: bytes, marks: Collection[int], whole: range = range(0), old: bytes = b"") -> Hollow | None:
+    """A file that is known, with other data; None where it has to be parsed whole.
+
+    `whole`: what begins on these lines of `old`, which the file was, keeps its body.
+    """
+    known = _files.get(path)
+    if known is None or (whole and old != known.data):
+        return None
+    text, kept = known.hollow(data, marks, whole)
+    try:
+        tree = ast.parse(text, path)
+    except (SyntaxError, ValueError):  # it is told of the whole
+        return None
+    found = {first_line(node): node for node in tree.body if isinstance(node, _DEFINES) and len(node.body) == 1}
+    same = _imports(tree) == known.imports  # how a method is called depends on what the module imports
+    if not same or not all(line in found and isinstance(found[line].body[0], ast.Pass) for line in kept):
+        return None
+    for line, one in kept.items():
+        found[line].end_lineno, found[line].end_col_offset = one.end, one.column
+    return Hollow(path, text, tree, kept, known)
+
+
 def compiled(path: str, data: bytes, marks: Collection[int], mark: Callable[[ast.Module], None]) -> CodeType | None:
     """The code of a file that is known, with other data and what `mark` puts in; None where it has to be made whole."""
     known = _files.get(path)
-    if known is None:
-        return None
-    if data == known.data and not marks:
+    if known is not None and data == known.data and not marks:
         return known.code
-    text, kept = known.hollow(data, marks)
-    try:
-        tree = ast.parse(text, path)
-        found = {first_line(node): node for node in tree.body if isinstance(node, _DEFINES) and len(node.body) == 1}
-        same = _imports(tree) == known.imports  # how a method is called depends on what the module imports
-        if not same or not all(line in found and isinstance(found[line].body[0], ast.Pass) for line in kept):
-            return None
-        for line, one in kept.items():
-            found[line].end_lineno, found[line].end_col_offset = one.end, one.column
-        mark(tree)
-        code = compile(tree, path, "exec", dont_inherit=True)
-    except (SyntaxError, ValueError):  # it is told of the whole
+    found = hollow(path, data, marks)
+    if found is None:
         return None
-    whole = [_whole(one, kept) for one in code.co_consts]
-    used = sum(one is not part for one, part in zip(whole, code.co_consts, strict=True))
-    alike = code.co_flags == known.code.co_flags and used == len(kept)
-    return code.replace(co_consts=tuple(whole)) if alike else None
+    mark(found.tree)
+    return found.compiled(found.tree.body)
 
 
 def _imports(node: ast.AST) -> set[str]:
