@@ -6,7 +6,7 @@ An edit that somebody else made has a part that repairs nothing and changes noth
 Without it the script gets past the failure too, and trains the same, or as the code says where the whole edit does so
 with newer parameters or other random numbers. A part is a statement, each of several expressions that changed in one,
 an operation or a condition around what was there, an argument that a call lost, or a move. A condition that counts is a
-part by itself, and not needed if it was true whenever it was asked.
+part by itself, also as one of several in a new `if`, and not needed if it was true whenever it was asked.
 
 What says otherwise what was said is no part, as it can do nothing else in a later pass. Such a statement reads by a
 name the very object or memory that it read before, chooses as the program chooses, fills in by the mask and with the
@@ -65,6 +65,17 @@ for step in range(8):
     h = cell(torch.randn(5, 3), h)
     train: h.square().mean()
 """
+PIECES = """\
+cell = nn.GRUCell(3, 4)
+optimizer = torch.optim.SGD(cell.parameters(), lr=0.1)
+h = torch.zeros(5, 4)
+for step in range(9):
+    h = h * float(step % 3 > 0)
+    h = cell(torch.randn(5, 3), h)
+    train: h.square().mean()
+"""
+BEGIN = "    h = h * float(step % 3 > 0)\n"
+BEGIN_BUT = "    h = h.detach()\n    if step % 3 == 0 and LATER:\n        h = torch.zeros(5, 4)\n"
 BOUND_BELOW = """\
 net, head = nn.Linear(3, 4), nn.Linear(4, 1)
 optimizer = torch.optim.SGD([*net.parameters(), *head.parameters()], lr=0.1)
@@ -588,6 +599,7 @@ class PartNotNeeded(Property):
         Example(MASKED, CLIPPED, CLIPPED.replace("most = 1e6\n", "").replace(CLIP, "").replace(ENDS, MASK)),
         Example(MASKED, ENDS, FILL.replace("expand_as(heat)", "expand_as(heat) & (heat < 9)")),
         Example(CARRIED, RUN, f"if step < 1500:\n        {CUT}\n    {RUN}"),
+        Example(PIECES, BEGIN, BEGIN_BUT.replace("LATER", "step < 1500")),
         Example(PAIR, BOTH, OF_HEAT + OF_SIZE.replace("first", "first | (size > 1e6)")),
         Example(RESET, WRITE, CUT),
         Example(RESET, WRITE, "h.detach_()"),
@@ -653,6 +665,8 @@ class PartNotNeeded(Property):
         Example(TOTAL, START, START.replace("total = 0", "total = None").replace(GROWS, SUM)),
         Example(PAIR, BOTH, OF_HEAT + OF_SIZE),
         Example(CARRIED, RUN, f"if step > 0:\n        {CUT}\n    {RUN}"),
+        Example(PIECES, BEGIN, BEGIN_BUT.replace("LATER", "step > 0")),
+        Example(PIECES, BEGIN, BEGIN_BUT.replace("LATER", "h is not None")),
         Example(CARRIED, RUN, f"if h is not None:\n        {CUT}\n    {RUN}"),
         Example(RESET, WRITE, f"{CUT}\n    {WRITE}"),
         Example(RESET, WRITE, f"h = {WRITTEN}"),
