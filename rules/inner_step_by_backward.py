@@ -20,13 +20,12 @@ import ast
 from collections.abc import Iterator
 
 from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
-from autofix.syntax import blocks, calls, names, update
+from autofix.syntax import calls, names
 from autofix.syntax.edits import Step, delete, ensure_import, replace, replace_statement
+from autofix.syntax.update import InnerStep, inner_steps
 
 WHY = "The gradients of the inner loss are taken by the weights that it moves, and left in nothing else."
 WHY_GRAPH = f"{WHY} They have a graph, so that the outer loss trains through the step."
-_Step = tuple[list[ast.Attribute], list[ast.Expr]]
-"""Where the gradient of a weight is read for its step, and where it is asked to be kept."""
 
 
 class InnerStepByBackward(Rule):
@@ -127,52 +126,17 @@ for _ in range(2):
             statement = source.statement(call)
             if not isinstance(call, ast.Call) or calls.statement_call(statement) is not call:
                 continue
-            if stepped := _stepped(source, statement):
+            if stepped := inner_steps(source, statement):
                 for graph in ("", ", create_graph=True"):
                     edits = _taken(source, call, statement, stepped, graph)
                     yield self.propose(edits, WHY_GRAPH if graph else WHY, later=bool(graph))
-
-
-def _stepped(source: Source, statement: ast.stmt) -> dict[str, _Step]:
-    """The weights that are bound anew by their gradient behind a backward: where it is read, and where it is kept.
-
-    None of them, where one has no `retain_grad()`, or its gradient is read or written for something else.
-    """
-    around = source.function(statement) or source.tree
-    found: dict[str, _Step] = {}
-    block = blocks.block_of(source, statement)
-    for one in block[block.index(statement) + 1 :]:
-        for bound in update.bindings(one):
-            reads = _gradients(bound.value, bound.path)
-            if not reads:
-                continue
-            keeps = [node for node in ast.walk(around) if isinstance(node, ast.Expr) and _keeps(node, bound.path)]
-            if not keeps or len(_gradients(around, bound.path)) > len(reads):
-                return {}
-            found[bound.path] = (reads, keeps)
-    return found
-
-
-def _gradients(node: ast.AST, path: str) -> list[ast.Attribute]:
-    return [
-        one
-        for one in ast.walk(node)
-        if isinstance(one, ast.Attribute) and one.attr == "grad" and calls.path_of(one.value) == path
-    ]
-
-
-def _keeps(statement: ast.Expr, path: str) -> bool:
-    match statement.value:
-        case ast.Call(func=ast.Attribute(value=held, attr="retain_grad")):
-            return calls.path_of(held) == path
-    return False
 
 
 def _taken(
     source: Source,
     call: ast.Call,
     statement: ast.stmt,
-    stepped: dict[str, _Step],
+    stepped: dict[str, InnerStep],
     graph: str,
 ) -> list[Step]:
     """The gradients under names of their own, in place of the backward that left them in the weights."""
@@ -187,15 +151,10 @@ def _taken(
     inputs = next(iter(stepped)) if len(stepped) == 1 else f"[{', '.join(stepped)}]"
     given = [source.segment(outputs), inputs, *([source.segment(weights)] if weights is not None else [])]
     taken = f"{torch}.autograd.grad({', '.join(given)}{graph}){'[0]' if len(stepped) == 1 else ''}"
-    kept = {id(one): one for _, keeps in stepped.values() for one in keeps}
+    kept = {id(one): one for step in stepped.values() for one in step.keeps}
     return [
         *imports,
         *(step for one in kept.values() for step in delete(source, one)),
         *replace_statement(source, statement, [f"{', '.join(named.values())} = {taken}"]),
-        *(
-            step
-            for path, (reads, _) in stepped.items()
-            for node in reads
-            for step in replace(source, node, named[path])
-        ),
+        *(step for path, at in stepped.items() for node in at.reads for step in replace(source, node, named[path])),
     ]
