@@ -465,7 +465,7 @@ TRAINED_OTHERWISE = ("opt.zero_grad()", "outer = outer + grad.square().sum()\n  
 
 @pytest.mark.apart("long")
 @pytest.mark.parametrize(
-    ("changes", "safe"), [((), (NEW, COPY)), ((FIRST_ORDER,), (BEHIND,)), ((TRAINED_OTHERWISE,), ())]
+    ("changes", "safe"), [((), (NEW, COPY)), ((FIRST_ORDER,), (NEW, COPY, BEHIND)), ((TRAINED_OTHERWISE,), ())]
 )
 def test_an_inner_step_by_a_derivative_with_a_graph_is_trained_through(
     script: Scripts, changes: tuple[tuple[str, str], ...], safe: tuple[str, ...]

@@ -202,5 +202,9 @@ DEAR = (
         ("in moved())", "in moved()[-1:])"),
         right=("a copy is written", "copies are kept", "a copy is read", "half is written in a copy"),
     ),
-    ROOM.mutated("only the speed is moved", ("        self.state[:2] += 0.5 * self.state[2:]\n", "")),
+    ROOM.mutated(
+        "only the speed is moved",  # what is shown never moves: all of them train the same, which is nothing
+        ("        self.state[:2] += 0.5 * self.state[2:]\n", ""),
+        right=("a copy is read", "copies are shown"),
+    ),
 )

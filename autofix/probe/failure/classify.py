@@ -246,10 +246,10 @@ def _node(tensor: torch.Tensor) -> str:
 def _backward_kind(run: State, frame: FrameType) -> str:
     values = frame.f_locals
     outputs = values.get("tensors", values.get("outputs"))
-    roots: list[Any] = [outputs] if isinstance(outputs, torch.Tensor) else list(outputs or ())
+    roots = _several(outputs)
     tensors = [root for root in roots if isinstance(root, torch.Tensor)]
     inputs = values.get("inputs")
-    given = (inputs,) if isinstance(inputs, torch.Tensor) else tuple(inputs or ())
+    given = tuple(_several(inputs))
     if not given and run.taps.current is not None:
         given = run.taps.current.inputs  # they were a generator, which torch has used up
     lost = [t for t in tensors if not t.requires_grad and graph.is_leaf(t)]
@@ -272,6 +272,13 @@ def _backward_kind(run: State, frame: FrameType) -> str:
         if run.found and len(unused) < len(given) and run.taps.current is not None:
             run.found += (wire.Origin("none_among", run.frames.resolve(run.taps.current.stack)),)
     return "unused_input" if unused else ""
+
+
+def _several(given: Any) -> list[Any]:
+    """What a backward was given, one or several; nothing where torch refuses it for what it is, as a module."""
+    if isinstance(given, torch.Tensor):
+        return [given]
+    return list(given) if isinstance(given, Iterable) else []
 
 
 def _no_number(run: State, tensors: list[torch.Tensor], values: dict[str, Any]) -> str:
@@ -325,7 +332,7 @@ def _plain(run: State, tensors: Iterable[Any]) -> tuple[wire.Origin, ...]:
 
 def _shape_differs(tensors: list[torch.Tensor], given: Any) -> bool:
     """Whether some root has more than one element and no gradient of its shape was given."""
-    gradients = [given] if isinstance(given, torch.Tensor) else list(given or ())
+    gradients = [one if isinstance(one, torch.Tensor) else None for one in _several(given)]
     gradients += [None] * (len(tensors) - len(gradients))
     return any(
         tensor.numel() != 1 if gradient is None else tensor.shape != gradient.shape

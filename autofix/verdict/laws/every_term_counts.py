@@ -26,7 +26,7 @@ from __future__ import annotations
 from autofix.core.model import Reading
 from autofix.experiments.compare import comparable
 from autofix.probe import wire
-from autofix.verdict.law import PASSES, KeptByChange, Ruling, Word, at
+from autofix.verdict.law import KEPT, PASSES, KeptByChange, Ruling, Word, at
 from autofix.verdict.runs import Runs
 
 
@@ -54,6 +54,9 @@ class EveryTermCounts(KeptByChange):
 
     def says(self, runs: Runs, reading: Reading) -> Ruling:
         ruling = super().says(runs, reading)
+        if ruling.word is Word.BROKEN and reading.old_values:  # a name that keeps its value does without a copy
+            run = runs.of(reading)
+            ruling = ruling if comparable(run) or _differences(run) else KEPT
         if ruling.word is Word.BROKEN or not ((reading.truncated or reading.constant) and runs.letter.reused):
             return ruling
         if runs.letter.bare and not _is_compared(runs):

@@ -12,7 +12,7 @@ are views of the same part of one memory, and that memory was written between th
 
 The edit keeps that. This is not said of copies, of parts that lie apart, of one part that is used twice with the same
 values, as in padding, of an array that is no longer used once the next pass replaces it, nor where the program trains
-and prints the same if each write goes to a copy: then the last value alone is used.
+and prints the same if each write goes to a copy, or makes a new tensor: then the last value alone is used.
 
 ## Why it matters
 
@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from autofix.core.model import Finding
+from autofix.core.model import Finding, Reading
 from autofix.experiments.compare import comparable, differences
 from autofix.experiments.sketches import LIVE
 from autofix.verdict.evidence import Evidence
@@ -103,7 +103,14 @@ class CollectedValuesAreOneMemory(OfTheCode):
     )
 
     def find(self, evidence: Evidence) -> Finding | None:
-        if (found := self.first(evidence.followed)) is None or not evidence.case.pool.written["copied"]:
-            return found
-        other = evidence.of(replace(evidence.code, copied=True))
-        return found if comparable(other) or differences(evidence.letter, other, LIVE, printed=True) else None
+        if (found := self.first(evidence.followed)) is None:
+            return None
+        known, code = evidence.case.pool.written, evidence.code
+        kept = {"copied": replace(code, copied=True), "old_values": replace(code, old_values=True)}
+        return None if any(known[name] and _trains_alike(evidence, one) for name, one in kept.items()) else found
+
+
+def _trains_alike(evidence: Evidence, kept: Reading) -> bool:
+    """Whether the program trains and prints the same where what was collected keeps its value."""
+    other = evidence.of(kept)
+    return not comparable(other) and not differences(evidence.letter, other, LIVE, printed=True)
