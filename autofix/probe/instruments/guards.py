@@ -167,8 +167,7 @@ class Guards(Listener):
         self._call_segments.append(self._segment)
         if self._shapes is not None:
             self._shapes.backward(call)
-        if not call.accumulate:
-            self._forget_cleared()
+        self._forget_cleared(call)
         site = self._sites.setdefault(call.stack, _Site())
         waiting = [given for given in self._given.values() if not given.used]
         only = {id(tensor) for tensor in call.inputs} if call.inputs else None
@@ -228,9 +227,9 @@ class Guards(Listener):
             for variable in graph.leaves(graph.walk(call.roots)) if call.accumulate else ():
                 self._receive(variable, sender)
 
-    def _forget_cleared(self) -> None:
+    def _forget_cleared(self, call: Call) -> None:
         """Leaves that hold nothing when a derivative is asked for: what is made of it by hand begins anew there."""
-        for sent in self._sent.values():
+        for sent in () if call.accumulate else self._sent.values():
             if sent.segments and sent.leaf.grad is None:
                 sent.segments.clear()
                 sent.calls.clear()
