@@ -39,7 +39,7 @@ _FLAGS = frozenset({"requires_grad", "requires_grad_", "Parameter"})
 
 
 class ArgumentNotRead(Rule):
-    code, name = "AG431", "argument-not-read"
+    code, name = "AG432", "argument-not-read"
     title = "Read the argument"
     causes = frozenset({Cause.UNUSED_INPUT})
     tier = Tier.MEANT

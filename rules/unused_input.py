@@ -365,8 +365,8 @@ derivative(a.pow(2).sum())
             if helper is None or not isinstance(given, ast.Name) or not _gives_back(inner, asks, helper):
                 return
             edits: list[Step] = []
-            for one in source.walk(source.function(call)):
-                same = isinstance(one, ast.Call) and ast.unparse(one.func) == ast.unparse(call.func)
+            for one in calls.within(source.function(call) or source.tree):
+                same = calls.path_of(one.func) == calls.path_of(getattr(call, "func", None))
                 by = _given(one, given.id, helper) if same else None
                 if by is not None and (view := _viewed(source, by)):
                     edits += [*replace(source, by, view[0]), *append_call(source, one, view[1])]
