@@ -26,6 +26,7 @@ from autofix.search import leaves
 from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
 from autofix.syntax import blocks, calls, names
 from autofix.syntax.edits import (
+    Step,
     append_call,
     delete,
     embed,
@@ -37,6 +38,8 @@ from autofix.syntax.edits import (
     set_keyword,
 )
 
+WHILE = "Detach the tensor where its flag is off"
+WHY_WHILE = "What is made of its values sends no gradient back, and the tensor keeps its graph for later."
 DETACH = "Detach the tensor before its flag is set"
 WHY_DETACH = "A detached tensor is a leaf, whose flag may be set; it shares the values."
 WHY_HANDED = "The tensor with the new value is the leaf, and the optimizer moves it in the place of the old one."
@@ -133,6 +136,20 @@ for _ in range(4):
     x = torch.randn(5, 3)
     train: (net(normed(x)) - 1).square().mean()
     print(slope(x))
+! the flag is off for one loss alone
+G, D = torch.nn.Linear(2, 3), torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
+of_g, of_d = torch.optim.SGD(G.parameters(), lr=0.1), torch.optim.SGD(D.parameters(), lr=0.1)
+for _ in range(4):
+    of_g.zero_grad()
+    of_d.zero_grad()
+    fake = G(torch.randn(5, 2))
+-    fake.requires_grad = False
+-    (D(torch.randn(5, 3)).exp().mean() + D(fake).pow(2).mean()).backward()
++    (D(torch.randn(5, 3)).exp().mean() + D(fake.detach()).pow(2).mean()).backward()
+    of_d.step()
+-    fake.requires_grad = True
+    (D(fake) - 1).pow(2).mean().backward()
+    of_g.step()
 ! unsafe: the picture that the optimizer was made for grows; its new size may be meant as a result of it
 class Dream:
     def __init__(self, start, rate):
@@ -263,6 +280,8 @@ print([t.requires_grad_(False) for t in (w * 2, w * 3)])
             name = ast.unparse(found[0])
             off = isinstance(found[1], ast.Constant) and found[1].value is False
             detach = f"{_held(source, statement, name)}{name} = {name}.detach()"
+            if off and (edits := _for_a_while(source, statement, name)):
+                yield self.propose(edits, WHY_WHILE, title=WHILE, tier=Tier.ANSWER)
             if off:
                 yield self.propose(replace_statement(source, statement, [detach]), WHY_DETACH, title=DETACH)
             for assigned in names.assignments(source, name):
@@ -272,6 +291,28 @@ print([t.requires_grad_(False) for t in (w * 2, w * 3)])
                         edits += delete(source, statement)  # a detached tensor has the flag off already
                     yield self.propose(edits, WHY_DETACH, title=DETACH, tier=Tier.ANSWER, later=1)
             yield self.propose(insert_before(source, statement, [detach]), WHY_DETACH, title=DETACH, later=2)
+
+
+def _for_a_while(source: Source, off: ast.stmt, name: str) -> list[Step]:
+    """Its values alone where a block reads it from `off` on, until it sets the flag again; [] where it does not."""
+    behind = blocks.after(blocks.block_of(source, off), off)
+    on = next((one for one in behind if _is_on(one, name)), None)
+    if on is None:
+        return []
+    between = blocks.before(behind, on)
+    if any(name in names.binds(one) for one in between):
+        return []
+    nodes = (node for one in between for node in ast.walk(one) if isinstance(node, (ast.Name, ast.Attribute)))
+    reads = [node for node in nodes if isinstance(node.ctx, ast.Load) and ast.unparse(node) == name]
+    cuts = [step for node in reads for step in append_call(source, node, ".detach()")]
+    return [*delete(source, off), *delete(source, on), *cuts]
+
+
+def _is_on(statement: ast.stmt, name: str) -> bool:
+    found = calls.flagged(statement)
+    if found is None or ast.unparse(found[0]) != name:
+        return False
+    return found[1] is None or (isinstance(found[1], ast.Constant) and found[1].value is True)
 
 
 def _held(source: Source, statement: ast.stmt, name: str) -> str:

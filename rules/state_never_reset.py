@@ -24,7 +24,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from autofix.search.rule import Cause, Diagnosis, Example, Proposal, Rule, Sources, Tier
-from autofix.syntax.edits import begun
+from autofix.syntax.edits import begun, windows
 
 WHY = "{path} is empty when the next iteration begins, so that it starts with {start} as the first one does."
 WHY_ELSEWHERE = "Each iteration begins with {start}, as line {line} of {file} does before it calls the same module."
@@ -34,6 +34,7 @@ WHY_SHUFFLED = "{path} begins with {start} for each batch; those of line {line} 
 WHY_BESIDE = (
     "{path} begins with {start} in each iteration, as {beside} of line {line} does that one call takes with it."
 )
+WHY_WINDOW = "{path} begins with {start} behind each step: the iterations up to the next one add to it."
 WHYS = {
     "shuffled-batches-share-state": WHY_SHUFFLED,
     "state-begins-anew-elsewhere": WHY_ELSEWHERE,
@@ -415,6 +416,42 @@ for _ in range(5):
         word, hidden = say(word, hidden)
         loss = loss + torch.nn.functional.nll_loss(word.log(), right)
     train: loss
+! a sum of several batches for each step
+net = torch.nn.Linear(2, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+total = 0.0
+for turn, x in enumerate(torch.randn(8, 6, 2)):
+    total += (net(x) - 1).pow(2).mean() / 2
+    if (turn + 1) % 2 == 0:
+        opt.zero_grad()
+        total.backward()
+        opt.step()
++        total = 0.0
+! it begins anew elsewhere, too
+net = torch.nn.Linear(2, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+total = 0.0
+for turn, x in enumerate(torch.randn(8, 6, 2)):
+    if turn == 5:
+        total = 0.0
+    total += (net(x) - 1).pow(2).mean() / 2
+    if (turn + 1) % 2 == 0:
+        train: total
+! an average is no sum
+net = torch.nn.Linear(2, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+mean = 0.0
+for turn, x in enumerate(torch.randn(8, 6, 2)):
+    mean = 0.9 * mean + 0.1 * (net(x) - 1).pow(2).mean()
+    if (turn + 1) % 2 == 0:
+        train: mean
+! each pass goes backward
+net = torch.nn.Linear(2, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+total = 0.0
+for x in torch.randn(4, 6, 2):
+    total += (net(x) - 1).pow(2).mean()
+    train: total
 ! an average begins with its first value, which each step adds to it
 net = torch.nn.Linear(2, 4)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
@@ -432,3 +469,5 @@ for _ in range(5):
             where = {"line": one.place.line, "file": Path(one.place.file).name}
             why = WHYS.get(one.about, WHY)
             yield self.propose(one.steps, why.format(path=one.path, start=one.start, beside=one.beside, **where))
+        for steps, path, start in windows(diagnosis.trace.crossings, diagnosis.failure.stack, sources):
+            yield self.propose(steps, WHY_WINDOW.format(path=path, start=start))

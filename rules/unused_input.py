@@ -25,7 +25,7 @@ from collections.abc import Iterator
 
 from autofix.probe.wire import Origin
 from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
-from autofix.syntax import blocks, calls, names, vocabulary
+from autofix.syntax import blocks, calls, live, names, vocabulary
 from autofix.syntax.edits import Step, append_call, insert_after, insert_before, move_before, replace, set_keyword
 
 WHY_INPUT = "The input requires a gradient before anything is computed from it, so that the result's graph reaches it."
@@ -121,6 +121,25 @@ for real, weight in zip(torch.rand(4, 6, 3).unbind(), torch.rand(4, 6, 1).unbind
     scores = net(real)
     loss = (weight * scores).mean() + penalty(real, scores)
     train: loss
+! a helper differentiates by parts of what the network was given
+net = torch.nn.Sequential(torch.nn.Linear(2, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+
+
+def slope(y, x):
+    found = torch.autograd.grad(y.sum(), x, create_graph=True)[0]
+    return found
+
+
+for _ in range(4):
+    p = torch.rand(6, 2, requires_grad=True)
+    u = net(p)
+    x, t = p[:, 0:1], p[:, 1:2]
+-    u_x, u_t = slope(u, x), slope(u, t)
+-    u_xx = slope(u_x, x)
++    u_x, u_t = slope(u, p)[:, 0:1], slope(u, p)[:, 1:2]
++    u_xx = slope(u_x, p)[:, 0:1]
+    train: (u_t + u * u_x - u_xx).pow(2).mean()
 ! a parameter that one loss does not use
 a, b = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
 -grads = torch.autograd.grad(a.pow(2).sum(), [a, b])
@@ -254,6 +273,7 @@ derivative(a.pow(2).sum())
         yield from self._passed_on(diagnosis, sources)
         if not made:
             yield from self._by_the_whole(diagnosis, sources)
+            yield from self._by_the_whole_in_helper(diagnosis, sources)
         if len({origin.stack[:1] for origin in made}) == 1:
             yield from self._each_time(diagnosis, sources)
         if not made or any(origin.kind == "none_among" for origin in diagnosis.trace.origins):
@@ -338,6 +358,21 @@ derivative(a.pow(2).sum())
             title = "Take its part of the derivative by the whole"
             yield self.propose([*replace(source, given, whole), *edits], WHY_WHOLE, title=title)
 
+    def _by_the_whole_in_helper(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
+        """The same of all that a function has a helper differentiate by, where the helper gives the derivative back."""
+        for (frame, inner, asks), (_, source, call) in itertools.pairwise(sources.located(diagnosis.asked[:2])):
+            helper, given = sources.function(frame), _input(asks)
+            if helper is None or not isinstance(given, ast.Name) or not _gives_back(inner, asks, helper):
+                return
+            edits: list[Step] = []
+            for one in calls.within(source.function(call) or source.tree):
+                same = calls.path_of(one.func) == calls.path_of(getattr(call, "func", None))
+                by = _given(one, given.id, helper) if same else None
+                if by is not None and (view := _viewed(source, by)):
+                    edits += [*replace(source, by, view[0]), *append_call(source, one, view[1])]
+            if edits:
+                yield self.propose(edits, WHY_WHOLE, title="Take parts of the derivatives by the whole")
+
     def _passed_on(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """What a function differentiates by, given by a caller that has a variable of that name and leaves it out."""
         for (frame, _, asks), (_, source, call) in itertools.pairwise(sources.located(diagnosis.asked[:2])):
@@ -388,6 +423,20 @@ def _viewed(source: Source, given: ast.expr) -> tuple[str, str] | None:
             return None
     (start, end), last = source.extent(whole), source.extent(given)[1]
     return source.text[start:end], source.text[end:last]
+
+
+def _gives_back(source: Source, call: ast.expr, helper: calls.Function) -> bool:
+    """Whether a function gives back the one derivative that it takes, and nothing else."""
+    taken = source.parent(call)
+    if not (isinstance(taken, ast.Subscript) and isinstance(taken.slice, ast.Constant) and taken.slice.value == 0):
+        return False
+    given = live.returned(helper)
+    match source.parent(taken):
+        case ast.Return():
+            return len(given) == 1
+        case ast.Assign(targets=[ast.Name(id=name)]):
+            return names.bound_once(helper, name) is taken and [calls.path_of(one) for one in given] == [name]
+    return False
 
 
 def _is_allowed(call: ast.Call) -> bool:

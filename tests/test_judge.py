@@ -705,6 +705,48 @@ def test_what_is_computed_otherwise_after_a_step_is_not_safe(script: Scripts, li
     assert report.outcome is Outcome.UNSAFE
 
 
+RECORD = """\
+import numpy as np
+import torch
+
+torch.manual_seed(0)
+net, records = torch.nn.Linear(3, 1), {"trained": [], "tested": []}
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for step in range(6):
+    with torch.no_grad():
+        tested = net(torch.randn(4, 3)).mean()
+    loss = net(torch.randn(5, 3)).square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+    for name, value in (("trained", loss), ("tested", tested)):
+        records[name].append(value)
+    print(max(map(float, np.array(records["trained"]))), sum(records["tested"]) > 9)
+"""
+
+
+@pytest.mark.parametrize(
+    ("kept", "outcome"),
+    [
+        ("value.detach()", Outcome.SAFE),
+        ("value.item()", Outcome.SAFE),
+        ("float(value)", Outcome.SAFE),
+        ("-value.item()", Outcome.UNSAFE),
+        ("round(value.item(), 3)", Outcome.UNSAFE),
+        ("float(step)", Outcome.UNSAFE),
+    ],
+)
+def test_a_record_may_hold_numbers_in_place_of_tensors_of_the_same_value(
+    script: Scripts, kept: str, outcome: Outcome
+) -> None:
+    assert script(RECORD).verify(("append(value)", f"append({kept})")).outcome is outcome
+
+
+def test_a_record_of_several_values_may_not_hold_their_mean(script: Scripts) -> None:
+    train = script(RECORD.replace("net(torch.randn(4, 3)).mean()", "net(torch.randn(4, 3))").replace(" > 9", ""))
+    assert train.verify(("append(value)", "append(value.mean().item())")).outcome is Outcome.UNSAFE
+
+
 TURNS = """\
 import torch
 from torch import nn

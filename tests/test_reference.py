@@ -173,6 +173,35 @@ def test_a_step_by_hand_may_bind_other_memory_or_use_what_grad_gives(script: Scr
     assert wrong.applicability is Applicability.UNSAFE
 
 
+IN_PARTS = """\
+import torch
+
+torch.manual_seed(1)
+data, state = torch.rand(12, 3) + 2, torch.zeros(1)
+batches = [data[i : i + 4] for i in range(0, 12, 4)]
+net = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for epoch in range(3):
+    for x in batches:
+        x.requires_grad_(True)
+        with torch.no_grad():
+            x.sub_(0.5)
+        out = net(x) + state
+        loss = out.square().mean()
+        slope, = torch.autograd.grad(loss, x, create_graph=True)
+        opt.zero_grad()
+        (loss + slope.square().sum()).backward()
+        opt.step()
+        state = 0.9 * out.mean(0)
+"""
+
+
+def test_leaves_may_be_parts_of_one_tensor(script: Scripts) -> None:
+    """Each is put back where it is used next, not only the one that was reached last."""
+    verdict = script(IN_PARTS).verdict(("0.9 * out", "0.9 * out.detach()"))
+    assert (verdict.applicability, verdict.effect) == (Applicability.SAFE, Effect.TRUNCATED)
+
+
 @pytest.mark.parametrize("name", one_in(3, SCRIPTS))
 def test_the_kept_graph_is_identical_and_the_cut_one_is_changed(script: Scripts, name: str) -> None:
     train, keep = script(HEAD + SCRIPTS[name]), kept(SCRIPTS[name])

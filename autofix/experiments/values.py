@@ -165,9 +165,18 @@ def _walks(want: _Course, have: _Course, *, ended: bool) -> bool:
 
 
 def vanished(reference: wire.Trace, candidate: wire.Trace) -> list[Change]:
-    """Variables that hold tensors of their own in the reference, and in the candidate share another's or hold none."""
+    """Variables that hold tensors of their own in the reference, and in the candidate share another's or hold none.
+
+    A record that holds the same as numbers has lost nothing: what reads it may do the same with them.
+    """
     mine = {_variable(state.name) for state in candidate.states}
-    names = dict.fromkeys(_variable(state.name) for state in reference.states if not state.result)
+    same_end = ended(reference, candidate) or _stopped_alike(reference, candidate)
+    numbers = {one.name: one.last for one in candidate.numbers if same_end}
+    names = dict.fromkeys(
+        _variable(state.name)
+        for state in reference.states
+        if not (state.result or (state.name in numbers and close(state.last, numbers[state.name], LIVE)))
+    )
     return [Change(n, note=f"{n} holds no tensors of its own any more") for n in names if n not in mine]
 
 

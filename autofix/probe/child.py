@@ -399,6 +399,7 @@ class Run(State):
         return {
             "names": tuple(names),
             "states": self.names.states({id(p) for params in owned for p in params}),
+            "numbers": self.names.numbers() if self.request.mode == "candidate" else (),
             "spent": self.names.spent(self.guards.walked) if self.request.mode == "candidate" else (),
             "finals": self.witness.sketch_all([p for params in owned for p in params]),
             "facts": self.adapted.facts,

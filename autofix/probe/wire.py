@@ -667,6 +667,7 @@ class Trace:
     names: tuple[tuple[str, ...], ...] = ()
     reaches: tuple[Reach, ...] = ()
     states: tuple[State, ...] = ()
+    numbers: tuple[State, ...] = ()  # what lasting containers hold of numbers that are no tensors, as if they were
     spent: tuple[str, ...] = ()  # what lasting containers hold of results that a backward went through
     finals: tuple[tuple[float, ...], ...] = ()
     courses: tuple[Held, ...] = ()  # parameters and buffers where something used them: first, and after writes by hand

@@ -185,3 +185,54 @@ def _same(targets: Sequence[ast.expr], node: ast.AST) -> bool:
     while isinstance(root, (ast.Call, ast.Attribute)) and ast.unparse(root) != ast.unparse(targets[0]):
         root = root.func if isinstance(root, ast.Call) else root.value
     return len(targets) == 1 and ast.unparse(root) == ast.unparse(targets[0])
+
+
+@dataclass(frozen=True, slots=True)
+class InnerStep:
+    """Where the gradient of a weight is read for its step, where it is asked to be kept, and whether it descends."""
+
+    reads: list[ast.Attribute]
+    keeps: list[ast.Expr]
+    descends: bool
+
+
+def inner_steps(source: Source, statement: ast.stmt) -> dict[str, InnerStep]:
+    """The weights that are bound anew by their gradient behind a backward, in its block: `w = w - lr * w.grad`.
+
+    None of them, where one has no `retain_grad()`, or its gradient is read or written for something else.
+    """
+    around = source.function(statement) or source.tree
+    found: dict[str, InnerStep] = {}
+    block = block_of(source, statement)
+    for one in block[block.index(statement) + 1 :]:
+        for bound in bindings(one):
+            reads = _gradients(bound.value, bound.path)
+            if not reads:
+                continue
+            keeps = [node for node in ast.walk(around) if isinstance(node, ast.Expr) and _keeps(node, bound.path)]
+            if not keeps or len(_gradients(around, bound.path)) > len(reads):
+                return {}
+            found[bound.path] = InnerStep(reads, keeps, _descends(bound.value, bound.path))
+    return found
+
+
+def _descends(value: ast.expr, path: str) -> bool:
+    match value:
+        case ast.BinOp(left=weight, op=ast.Sub()) | ast.Call(func=ast.Attribute(value=weight, attr="sub")):
+            return path_of(weight) == path
+    return False
+
+
+def _gradients(node: ast.AST, path: str) -> list[ast.Attribute]:
+    return [
+        one
+        for one in ast.walk(node)
+        if isinstance(one, ast.Attribute) and one.attr == "grad" and path_of(one.value) == path
+    ]
+
+
+def _keeps(statement: ast.Expr, path: str) -> bool:
+    match statement.value:
+        case ast.Call(func=ast.Attribute(value=held, attr="retain_grad")):
+            return path_of(held) == path
+    return False

@@ -137,6 +137,12 @@ class Names:
         held = ((name, tensor.numel(), graph.made_by(tensor)) for name, tensor in self._tensors(self._lasting()))
         return tuple(name for name, size, node in held if size > 1 and node and node._sequence_nr() in walked)
 
+    def numbers(self) -> tuple[wire.State, ...]:
+        """What lasting containers hold of numbers that are no tensors, as if they were."""
+        found = {name: value for name, value in self._values(self._lasting()) if isinstance(value, float)}
+        sketches = self._sketch([torch.tensor(value) for value in found.values()])
+        return tuple(wire.State(name, False, sketch) for name, sketch in zip(found, sketches, strict=True))
+
     def kept(self, owned: set[int]) -> dict[str, torch.Tensor]:
         """Every named tensor that no optimizer owns, as it is now."""
         found = {name: t for name, t in self._tensors(self._lasting()) if id(t) not in owned}
@@ -156,7 +162,11 @@ class Names:
         return isinstance(value, (torch.nn.Module, dict, list, tuple, deque)) or self._frames.is_users(value)
 
     def _tensors(self, roots: list[tuple[str, Any]]) -> Iterator[tuple[str, torch.Tensor]]:
-        """Tensors reachable from `roots`, breadth first, so that each comes under its shortest name.
+        """Tensors reachable from `roots`."""
+        return ((name, value) for name, value in self._values(roots) if isinstance(value, torch.Tensor))
+
+    def _values(self, roots: list[tuple[str, Any]]) -> Iterator[tuple[str, torch.Tensor | float]]:
+        """Tensors and numbers reachable from `roots`, breadth first, so that each comes under its shortest name.
 
         A parameter comes under its module's: a loop over `named_parameters()` leaves the last one in a variable, and
         a list of what is to be trained says nothing of it.
@@ -175,7 +185,9 @@ class Names:
             at += 1
             if id(value) in seen:
                 continue
-            if isinstance(value, torch.Tensor):
+            if isinstance(value, float):
+                yield name.removeprefix("self."), value
+            elif isinstance(value, torch.Tensor):
                 seen.add(id(value))
                 yield name.removeprefix("self."), value
             elif depth < _DEPTH and self._is_container(value):

@@ -167,6 +167,7 @@ class Guards(Listener):
         self._call_segments.append(self._segment)
         if self._shapes is not None:
             self._shapes.backward(call)
+        self._forget_cleared(call)
         site = self._sites.setdefault(call.stack, _Site())
         waiting = [given for given in self._given.values() if not given.used]
         only = {id(tensor) for tensor in call.inputs} if call.inputs else None
@@ -225,6 +226,13 @@ class Guards(Listener):
         with quiet():
             for variable in graph.leaves(graph.walk(call.roots)) if call.accumulate else ():
                 self._receive(variable, sender)
+
+    def _forget_cleared(self, call: Call) -> None:
+        """Leaves that hold nothing when a derivative is asked for: what is made of it by hand begins anew there."""
+        for sent in () if call.accumulate else self._sent.values():
+            if sent.segments and sent.leaf.grad is None:
+                sent.segments.clear()
+                sent.calls.clear()
 
     def _receive(self, variable: torch.Tensor, call: Call) -> None:
         sent = self._sent.get(id(variable))

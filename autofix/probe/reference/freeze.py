@@ -87,7 +87,8 @@ class Freeze(Perturb):
         """Each leaf that a backward has reached, and what it is put back to."""
         self._starts: dict[int, torch.Tensor] = {}
         """What each leaf held where it was first used, until a backward reaches it."""
-        self._reached: dict[int | None, torch.Tensor] = {}
+        self._reached: dict[int | None, dict[int, torch.Tensor]] = {}
+        """The leaves that a backward has reached, of each storage by their place: data may be asked for in parts."""
         self._removed: dict[int | None, torch.Tensor] = {}
         """Those that the program gave other memory, by `.data = ...`: that is a write by hand, too."""
         self._followed: dict[int | None, tuple[torch.Tensor, torch.Tensor]] = {}
@@ -137,10 +138,20 @@ class Freeze(Perturb):
             self._rest(self._by_storage().get(storage_key(one)) for one in tensors(args) if one.requires_grad)
         for leaf in filter(self._is_early, tensors(args)) if self._followed else ():
             self._succeed(leaf)
-        if self._reached and (found := self._used_of(self._reached | self._removed, args)):
-            if self._due and torch.is_grad_enabled():
-                self._move_due()
-            self._courses.look(found)
+        if self._reached:
+            removed = self._used_of(self._removed, args) if self._removed else []
+            if found := [*removed, *(leaf for one in tensors(args) for leaf in self._reached_in(one))]:
+                if self._due and torch.is_grad_enabled():
+                    self._move_due()
+                self._courses.look(found)
+
+    def _reached_in(self, tensor: torch.Tensor) -> list[torch.Tensor]:
+        """The leaves that a tensor shows, or is a part of."""
+        leaves = self._reached.get(storage_key(tensor), {}).values()
+        return [leaf for leaf in leaves if len(leaves) == 1 or _within(leaf, tensor) or _within(tensor, leaf)]
+
+    def _reach(self, leaf: torch.Tensor) -> None:
+        self._reached.setdefault(storage_key(leaf), {})[leaf.data_ptr()] = leaf
 
     def follow(self, args: Any, result: Any) -> None:
         """Hear what an op made: of a leaf, what has its shape may be this leaf, stepped."""
@@ -148,7 +159,7 @@ class Freeze(Perturb):
             return
         for tensor in tensors(args):
             key = storage_key(tensor)
-            leaf = self._reached[key] if key in self._reached else self._followed.get(key, (None, None))[1]
+            leaf = next(iter(self._reached_in(tensor)), self._followed.get(key, (None, None))[1])
             if leaf is None or leaf.grad is None or leaf.shape != result.shape:
                 continue  # without a gradient of its own it is data, of which a call gives the derivative
             if key != storage_key(result):
@@ -168,7 +179,7 @@ class Freeze(Perturb):
                 known[id(leaf)] = known[id(other)]
         self._firsts[id(leaf)] = self._firsts.get(id(other), id(other))
         self._trained[id(leaf)] = leaf, self._trained[id(other)][1].clone()
-        self._reached[storage_key(leaf)] = leaf
+        self._reach(leaf)
         self._courses.succeed(other, leaf)
 
     def _looks_for(self, given: list[torch.Tensor]) -> bool:
@@ -183,8 +194,8 @@ class Freeze(Perturb):
         super().saved(tensor)
         if not self._drift and self._starting:
             self._rest([self._by_storage().get(storage_key(tensor))])
-        if (leaf := self._reached.get(storage_key(tensor))) is not None:
-            self._courses.look([leaf])
+        if leaves := self._reached_in(tensor):
+            self._courses.look(leaves)
 
     # Steps by hand --------------------------------------------------------------------------------------------------
 
@@ -204,7 +215,7 @@ class Freeze(Perturb):
                     elif start.shape == leaf.shape and not torch.equal(start, leaf):
                         written.append(leaf)
                     self._trained[id(leaf)] = leaf, start
-                    self._reached[storage_key(leaf)] = leaf
+                    self._reach(leaf)
         if written and self._courses.by_hand is not None:
             self._by_hand(written)
 
@@ -248,11 +259,11 @@ class Freeze(Perturb):
     def _put_back(self, leaf: torch.Tensor) -> None:
         old = self._trained[id(leaf)][1]
         self._removed.pop(storage_key(leaf), None)
-        if self._reached.get(storage_key(leaf)) is leaf:
+        if self._reached.get(storage_key(leaf), {}).get(leaf.data_ptr()) is leaf:
             data(leaf).copy_(old)
         else:  # it was given other memory, which may be somebody else's, too
             set_data(leaf, old.clone())
-            self._reached[storage_key(leaf)] = leaf
+            self._reach(leaf)
 
     # Steps of optimizers --------------------------------------------------------------------------------------------
 
@@ -464,6 +475,17 @@ def _is_ours() -> bool:
     """Whether what runs now was called by an instrument of the probe, and not handed on by its modes alone."""
     ours = takewhile(lambda one: one.f_code.co_filename.startswith(HERE), outwards(sys._getframe(1)))
     return not [*ours][-1].f_code.co_name.startswith("__torch_")
+
+
+def _within(part: torch.Tensor, whole: torch.Tensor) -> bool:
+    """Whether a tensor's memory lies within that of another one, from its first value to its last."""
+    (first, last), (begin, end) = ((one.data_ptr(), one.data_ptr() + _span(one)) for one in (part, whole))
+    return begin <= first and last <= end
+
+
+def _span(tensor: torch.Tensor) -> int:
+    last = sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride(), strict=True))
+    return (last + 1) * tensor.element_size()
 
 
 def _content(tensor: torch.Tensor) -> str:

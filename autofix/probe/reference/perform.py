@@ -7,7 +7,8 @@ that an optimizer is given is a leaf of its own, or stands for the leaves that i
 module computes is switched off, it is cut, or what is behind it is frozen (`flagged`). The values that a backward
 starts from are summed up, or their mean is taken; those of which each depends on an example of its own, by which a
 derivative is asked for, are summed up. A conversion, a flag on another result or an unused input has one reading each,
-and so has a gradient that is to be kept, or to meet a hook, where gradients are off: none comes. So has a view that is
+and so has a gradient that is to be kept, or to meet a hook, where gradients are off: none comes. A result whose flag is
+switched off is a constant until it is on again (`resting`). So has a view that is
 to be cut, or to have another shape: it is so from then on, for all who hold that very tensor.
 """
 
@@ -38,6 +39,7 @@ from ..refused.flagged import Flagged
 from ..refused.for_a_pass import ForAPass
 from ..refused.one_loss import OneLoss
 from ..refused.part_of import by_wholes
+from ..refused.resting import Resting
 from ..refused.updates import Updates
 from ..refused.walked import Walked
 from ..refused.zero_slopes import ZeroSlopes
@@ -89,11 +91,12 @@ class Perform(Functions, Listener):
         """Where a derivative of several values is asked for: whether each depends on an example of its own."""
         self._zeros = ZeroSlopes()
         self._one_loss = OneLoss()
+        self._resting = Resting()
         self._aimed = False
         """Whether a loss or a difference held against each other what both has a graph."""
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        kwargs = kwargs or {}
+        args, kwargs = self._resting.given(func, args, kwargs or {})
         if self.for_a_pass is not None:
             args, kwargs = self.for_a_pass.given(func, args, kwargs)
             if self.for_a_pass.again(func, args):
@@ -211,7 +214,9 @@ class Perform(Functions, Listener):
 
     def _flag(self, target: torch.Tensor, *, on: bool) -> torch.Tensor:
         with torch._C.DisableTorchFunction():
-            return target if not on and self._flagged.switched_off(target) else ways.flag(target, on)
+            if on:
+                return target if self._resting.switch_on(target) else ways.flag(target)
+            return target if self._flagged.switched_off(target) else self._resting.switch_off(target)
 
     def _is_own_past(self, func: Any, target: torch.Tensor, values: list[torch.Tensor]) -> bool:
         """Whether an attribute takes what is made of its leaf by a derivative with a graph: an inner step.

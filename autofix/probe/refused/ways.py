@@ -80,10 +80,9 @@ def exchanged(func: Any, args: Any, kwargs: Any, target: torch.Tensor) -> Callab
     return again
 
 
-def flag(target: torch.Tensor, wanted: bool) -> torch.Tensor:
+def flag(target: torch.Tensor) -> torch.Tensor:
     """Set the flag of a result, which is a leaf from here on."""
-    target.detach_()
-    return target.requires_grad_(wanted)
+    return target.detach_().requires_grad_()
 
 
 def as_float(func: Any, args: Any, kwargs: Any, target: torch.Tensor | None) -> torch.Tensor:

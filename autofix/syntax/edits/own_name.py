@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 
 from autofix.core.edit import Declined
 from autofix.syntax import blocks, calls, names, writes
@@ -10,6 +11,9 @@ from autofix.syntax.edits.expressions import replace
 from autofix.syntax.edits.local_name import own_names
 from autofix.syntax.edits.steps import Step
 from autofix.syntax.source import Source
+
+_MAKES = frozenset({"Variable", "Parameter", "tensor", "as_tensor"})
+_STARTS = re.compile("new_|rand|zeros|ones|full|empty|eye|normal")
 
 
 def takes_name_of_leaf(source: Source, statement: ast.stmt, name: str) -> bool:
@@ -60,7 +64,23 @@ def _flag(source: Source, statement: ast.stmt, name: str) -> ast.AST | None:
 def _flags(statement: ast.stmt, name: str) -> bool:
     """Whether a statement asks for the gradient of a variable: `x.requires_grad_()`, also where that is its value."""
     named = isinstance(statement, ast.Assign) and [calls.path_of(one) for one in statement.targets] == [name]
+    if isinstance(statement, ast.Assign) and named and _makes_leaf(statement.value):
+        return True
     flagged = calls.flagged(statement.value if isinstance(statement, ast.Assign) and named else statement)
     if flagged is None or not (named or calls.path_of(flagged[0]) == name):
         return False
     return not (isinstance(flagged[1], ast.Constant) and flagged[1].value is False)
+
+
+def _makes_leaf(value: ast.expr) -> bool:
+    """Whether a call makes a leaf of data: `Variable(x, requires_grad=True)`.
+
+    What is drawn, or begins with zeros, may be a start that is scaled: there the result is the leaf that is meant.
+    """
+    if not isinstance(value, ast.Call) or calls.name_of(value) not in _MAKES:
+        return False
+    asked = calls.keyword(value, "requires_grad")
+    if asked is None and calls.name_of(value) != "Parameter":
+        return False
+    makes = (calls.name_of(one) for one in calls.within(value))
+    return not (isinstance(asked, ast.Constant) and not asked.value) and not any(map(_STARTS.match, makes))

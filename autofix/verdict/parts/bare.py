@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import copy
 
-from autofix.syntax.calls import name_of
+from autofix.syntax.calls import name_of, path_of
 from autofix.syntax.modes import is_mode
 
 _EXACT = 1 << 53
@@ -133,6 +133,26 @@ def reforms(node: ast.expr) -> bool:
 def plain(node: ast.expr) -> str:
     """An expression but for what it tells autograd to record, as text to compare."""
     return ast.dump(_Graph().visit(copy.deepcopy(node)))
+
+
+def cut_only(node: ast.expr) -> str:
+    """The variable of which a node only tells autograd what to record, as a whole or of each item; '' of any other."""
+    rest = _Graph().visit(copy.deepcopy(node))
+    match rest:
+        case ast.Call(ast.Name("tuple" | "list"), [items], []):
+            rest = items
+    match rest:
+        case ast.ListComp(ast.Name(one), [ast.comprehension(ast.Name(name), of, [])]) if one == name:
+            rest = of
+    return "" if ast.dump(rest) == ast.dump(node) else path_of(rest)
+
+
+def asks_kind(test: ast.expr, of: str) -> bool:
+    """Whether a condition asks for the kind of a variable."""
+    match test:
+        case ast.Call(_, [value, *_]):
+            return name_of(test) in _KINDS and path_of(value) == of
+    return False
 
 
 def bare(node: ast.stmt) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Iterator
 from autofix.syntax.calls import Function, path_of
 from autofix.syntax.names import binds, bound_by
 from autofix.syntax.writes import root
+from autofix.verdict.parts.bare import asks_kind, cut_only
 from autofix.verdict.parts.rewritten import shape
 
 _HOLE = "what was there"
@@ -116,6 +117,24 @@ def decided(old: ast.Module, new: ast.Module, copy: ast.If | ast.IfExp, target: 
             if near and alone.isdisjoint(others) and [*map(_text, mine)] == [*map(_text, theirs)]:
                 return True
     return False
+
+
+def tells_form(old: ast.Module, new: ast.Module, choice: ast.IfExp) -> bool:
+    """Whether a condition asks only which form a variable has that both its sides cut: one tensor, or several.
+
+    It asks the variable for its kind, or it is one by which the program reads that variable in two ways.
+    """
+    name, other = map(cut_only, (choice.body, choice.orelse))
+    if not name or name != other:
+        return False
+    test = choice.test.operand if isinstance(choice.test, ast.UnaryOp) else choice.test
+    ways = [
+        [{ast.unparse(one) for part in branch for one in ast.walk(part)} for branch in (node.body, node.orelse)]
+        for node in ast.walk(old)
+        if isinstance(node, ast.If) and ast.dump(node.test) == ast.dump(test)
+    ]
+    known = any(name in one and name in another for one, another in ways) and _is_fixed(test, new)
+    return asks_kind(test, name) or known
 
 
 def _functions(tree: ast.Module, inner: ast.stmt | ast.expr) -> list[int]:

@@ -147,8 +147,8 @@ def _of_file(path: Path, old: bytes, new: bytes, options: Collection[str]) -> It
             yield Part(path, line, words, graph_only, without, rest, change, form, put, held, adds, reads, again)
             gone_so = Part(path, line, words, graph_only, without, rest)
             yield from _unrecorded(gone_so, None if other else mine, fresh, before, after)
-        if other and not known and (always := _held(other, after)) is not None:
-            yield Part(path, line, f"the condition of {_words(None, other, before, after)}", False, always)
+        for said, held_to in _held_to(other, new, after, alone=not mine) if other and not known else ():
+            yield Part(path, line, f"{said} {_words(None, other, before, after)}", False, held_to)
         if other:
             for node, text, same, alike_in in pieces(was, other.shown, (old, new), moved, options):
                 shorter = spliced(new, node, text)
@@ -242,6 +242,19 @@ def _removed(mine: Item | None, before: list[bytes]) -> bytes | None:
     start, stop, rest = left_out(mine, before)
     without = changed(before, [(start, stop, rest) if rest else passed_over(mine, before)])
     return without if _tree(without) is not None else None
+
+
+def _held_to(item: Item, new: bytes, after: list[bytes], *, alone: bool) -> Iterator[tuple[str, bytes]]:
+    """What a new `if` asks, with the file where that is only held to: all of it, and each of several that must hold.
+
+    `alone`: it stands in place of no other statement.
+    """
+    if (always := _held(item, after)) is not None:
+        yield "the condition of", always
+    match item.node:
+        case ast.If(ast.BoolOp(ast.And(), several)) if alone:
+            for one in filter(_counts, several):
+                yield f"`{ast.unparse(one)}` in", spliced(new, one, f"({ast.unparse(one)} or 1 / 0)".encode())
 
 
 def _held(new: Item, after: list[bytes]) -> bytes | None:

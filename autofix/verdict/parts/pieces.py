@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeGuard
 from autofix.core.aligned import opcodes
 from autofix.syntax import calls
 from autofix.verdict.parts.bare import GRAPH_WORDS, graph_call, plain
-from autofix.verdict.parts.branches import decided
+from autofix.verdict.parts.branches import decided, tells_form
 from autofix.verdict.parts.filled import fills
 from autofix.verdict.parts.indices import OF_TORCH
 from autofix.verdict.parts.options import old_side
@@ -58,11 +58,14 @@ def pieces(
         was = ast.unparse(change.was)
         yield change.now, (was if isinstance(change.was, ast.Starred) else f"({was})").encode(), same, alike
     whole: list[ast.AST] = [one.fresh for one in changed if one.fresh] if changed else [new]
-    known_choice = _chosen_already(ast.parse(before), ast.parse(after), new)
+    trees = ast.parse(before), ast.parse(after)
+    known_choice = _chosen_already(*trees, new)
     kept = {id(inner) for node in ast.walk(new) if _keeps(node) or moved & fills(node) for inner in ast.walk(node)}
     for part in whole:
         for node in ast.walk(part):
             if isinstance(node, ast.IfExp) and id(node) not in kept and node is not known_choice:
+                if tells_form(*trees, node):
+                    continue
                 side = old_side(node, (change.was for change in changed), options)
                 for one in (node.body, node.orelse) if side is None else (side,):
                     yield node, b"(" + _source(one, after) + b")", False, ""

@@ -4,9 +4,9 @@
 
 The edit touches statements that keep values in a range (`clamp`, `clip`), and the runs do not come to values outside
 it. Two further runs have such a function change all that it leaves a little, by its bounds: there the edited script has
-other gradients than the code. Examples are `(rate * g).clamp(-1, 1)` for `rate * g.clamp(-1, 1)`, and another bound.
-This is not said where the function is given the same values and bounds as in the code, in whichever spelling, nor of a
-parameter that is kept in a range.
+other gradients than the code, or than another meaning of it. Examples are `(rate * g).clamp(-1, 1)` for
+`rate * g.clamp(-1, 1)`, and another bound. This is not said where the function is given the same values and bounds as
+in the code, in whichever spelling, nor of a parameter that is kept in a range.
 
 ## Why it matters
 
@@ -16,8 +16,9 @@ As long as nothing is out of the range, all runs are the same. Later, another va
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
-from autofix.core.model import Finding, Treatment
+from autofix.core.model import Finding, Reading, Treatment
 from autofix.experiments.compare import comparable, differences
 from autofix.experiments.requests import changed_lines
 from autofix.experiments.sketches import FROZEN
@@ -28,6 +29,7 @@ from autofix.verdict.property import Example, Property
 
 _BOUNDS = re.compile(rb"\b(clamp|clip)(_min|_max)?_?\b")
 """Not `clip_grad_norm_`, which bounds the length of all gradients."""
+_WHOSE = "those of another meaning of the code", "the code's"
 SAMPLED = """\
 energy = nn.Sequential(nn.Linear(2, 8), nn.Tanh(), nn.Linear(8, 1))
 optimizer = torch.optim.Adam(energy.parameters(), lr=0.01)
@@ -94,22 +96,36 @@ for _ in range(5):
 """
 PROJECTS = SIMPLEX.splitlines()[-1]
 IN_NEW_MEMORY = "    w.data = w.data.clamp(min=0.02) / w.data.clamp(min=0.02).sum()"
+IN_BALL = """\
+codes, net = nn.Parameter(0.1 * torch.randn(6, 3)), nn.Linear(3, 2)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(5):
+    z = codes[:4]
+    z /= z.norm(dim=1, keepdim=True).clamp(min=1)
+    loss = (net(z) - 1).square().mean()
+    slope, = torch.autograd.grad(loss, codes, retain_graph=True)
+    train: loss
+    with torch.no_grad():
+        codes -= 0.1 * slope
+"""
+DIVIDES = IN_BALL.splitlines()[4]
 AT_ONCE = "        x.add_({})\n"
 
 
 class BoundIsAnother(Property):
     name = "bound-is-another"
-    offered = True
     runs = ("edited",)
     sentence = (
-        "the edit changes how values are kept in a range. No value has left the range yet; once one does, gradients "
-        "differ from the code's"
+        "the edit touches how values are kept in a range. No value has left the range yet; once one does, gradients "
+        "differ from {whose}"
     )
     raises = (
         Example(SAMPLED, MOVES, _off(AT_ONCE.format("(0.02 * torch.randn(4, 2) - 0.1 * slope).clamp(-1, 1)"))),
         Example(SAMPLED, MOVES, _off(MOVES.replace("slope.clamp(-1, 1)", "slope.clamp(-1, 2)"))),
         Example(BY_NUMPY, IN_NUMPY, IN_TORCH.replace(" 9)", " 19)")),
         Example(SIMPLEX, PROJECTS, IN_NEW_MEMORY.replace("0.02", "-2")),
+        Example(IN_BALL, DIVIDES, DIVIDES.replace("z /=", "z = z /")),
+        Example(IN_BALL, DIVIDES, f"    with torch.no_grad():\n    {DIVIDES}"),
     )
     silent = (
         Example(SAMPLED, MOVES, _off(MOVES)),
@@ -125,14 +141,20 @@ class BoundIsAnother(Property):
     def find(self, evidence: Evidence) -> Finding | None:
         if not _touched(evidence):
             return None
-        reading, same = evidence.reading, True
-        also = compared_with(evidence, reading)
+        letters = evidence.case.pool.letters
+        meant = [] if letters.void else [replace(evidence.reading, refused=one.refused) for one in letters.readings]
+        found = (self._against(evidence, one) for one in dict.fromkeys((evidence.reading, *meant)))
+        return next((one for one in found if one is not None), None)
+
+    def _against(self, evidence: Evidence, reading: Reading) -> Finding | None:
+        """The finding against one meaning of what torch refuses: what a bound changes may tell it from another."""
+        also, same = compared_with(evidence, reading), True
         for how in (Intervention.NONE, Intervention.BOUNDING):
             code, edited = evidence.of(reading, Treatment.FROZEN, how), evidence.of_edit(Treatment.FROZEN, how)
             if not same or comparable(code) or not edited.ended_well:
                 return None
             same = not differences(code, edited, FROZEN, **also)
-        return None if same else self.found()
+        return None if same else self.found(whose=_WHOSE[reading == evidence.reading])
 
 
 def _touched(evidence: Evidence) -> bool:

@@ -108,6 +108,34 @@ with torch.no_grad():
 OF_LOSS = ("loss = (table", "loss = (torch.tanh(gate(rows))")
 IN_EACH = ("    loss = (table", "    table = torch.tanh(gate(rows))\n    loss = (table")
 AT_THE_START = TABLE.replace("for x", "print(table.sum().item())\nfor x").split("with")[0]
+WIDTHS = """\
+class Posterior(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.mean, self.raw = nn.Parameter(torch.zeros(3)), nn.Parameter(torch.zeros(3))
+        self.width = self.raw.exp()
+
+    def forward(self, x):
+        drawn = self.mean + self.width * torch.randn(3)
+        return x @ drawn
+
+    def spread(self):
+        return self.width.square().mean() - self.width.log().mean()
+
+
+posterior = Posterior()
+optimizer = torch.optim.SGD(posterior.parameters(), lr=0.05)
+for _ in range(5):
+    loss = (posterior(torch.randn(6, 3)) - 1).square().mean() + posterior.spread()
+    train: loss
+"""
+MAKES, DRAWS = "        self.width = self.raw.exp()\n", "        drawn ="
+WIDTHS_MADE = WIDTHS[WIDTHS.index(MAKES) : WIDTHS.index(" self.mean + self.width")]
+WIDTHS_MOVED = WIDTHS_MADE.replace(MAKES, "").replace(DRAWS, MAKES + DRAWS)
+MADE_AND_USED = IN_A_CLASS[IN_A_CLASS.index("        self.weight =") : IN_A_CLASS.index(" (1 - error.d")]
+MADE_APART = MADE_AND_USED.replace(
+    "        self.weight", "        self.make()\n\n    def make(self):\n        self.weight", 1
+).replace("gap = self.weight", "gap = self.raw.exp()")
 _SHAPES = frozenset(("shape", "ndim", "dtype", "device", "size", "dim", "numel"))
 
 
@@ -124,8 +152,17 @@ class ComputedAnewInPart(Property):
         Example(SHOWN, *OF_CALL),
         Example(AT_THE_END, *OF_CALL),
         Example(TABLE, *OF_LOSS),
+        Example(
+            WIDTHS.replace("self.width.square", "self.width.detach().square").replace(
+                "self.width.log", "self.width.detach().log"
+            ),
+            "self.mean + self.width",
+            "self.mean + self.raw.exp()",
+        ),
+        Example(IN_A_CLASS, MADE_AND_USED, MADE_APART),
     )
     silent = (
+        Example(WIDTHS, WIDTHS_MADE, WIDTHS_MOVED),
         Example(WEIGHED, *BOTH),
         Example(HELPED, *BOTH),
         Example(TWICE, GAP, ANEW),
@@ -162,17 +199,29 @@ class ComputedAnewInPart(Property):
 
 def _left(old: Source, new: Source, carrier: wire.Carrier, failed: wire.Stack) -> ast.expr | None:
     """Where an edited file still reads, in statements of the code, what it has elsewhere computed anew."""
-    bound = [Counter(map(ast.unparse, _binding(source, carrier))) for source in (old, new)]
-    if bound[0] != bound[1]:
+    bound = [[*_binding(source, carrier)] for source in (old, new)]
+    if Counter(map(ast.unparse, bound[0])) != Counter(map(ast.unparse, bound[1])):
         return None
     reads = list(_reads(old, carrier))
     inside = [one for one, in_pass in reads if in_pass]
+    known, moved = ({part for one in some for part in _passes(old, one)} for some in (inside, bound[0]))
+    if any(part in known - moved for one in bound[1] for part in _passes(new, one)):
+        return None  # no value from before the steps is left
     behind = [one for one, in_pass in reads if not in_pass and _is_behind(old, one, failed)]
     known, later = ({ast.unparse(old.statement(one)) for one in some} for some in (inside, behind))
     after = [one for one, in_pass in _reads(new, carrier) if in_pass or ast.unparse(new.statement(one)) in later]
     if not 0 < len(after) < len(inside) + len(behind):
         return None
     return after[0] if all(ast.unparse(new.statement(one)) in known | later for one in after) else None
+
+
+def _passes(source: Source, node: ast.AST) -> Iterator[str]:
+    """The functions and loops around a place, as text to compare."""
+    for one in source.around(node):
+        if isinstance(one, Function):
+            yield one.name
+        elif isinstance(one, (ast.For, ast.While)):
+            yield ast.unparse(one.iter if isinstance(one, ast.For) else one.test)
 
 
 def _is_behind(source: Source, node: ast.expr, failed: wire.Stack) -> bool:

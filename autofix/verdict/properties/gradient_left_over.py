@@ -43,6 +43,9 @@ BY_HAND = BOTH_ZEROED_FIRST.replace(
 SCALED = BY_HAND.replace("p.grad = g", "p.grad = -0.5 * g")
 ADDED_ANEW = BY_HAND.replace("p.grad = g", "p.grad = p.grad + g")
 ADDED = BY_HAND.replace("p.grad = g", "p.grad += g")
+SUMMED_ANEW = ADDED.replace("    g_loss =", "    g_opt.zero_grad()\n    g_loss =").replace(
+    "p.grad += g", "p.grad = torch.zeros_like(p)\n        p.grad += g + 0.1 * p.detach()"
+)
 ROUNDS = """\
 G, D = nn.Linear(3, 2), nn.Linear(2, 1)
 g_opt = torch.optim.SGD(G.parameters(), lr=0.1)
@@ -107,6 +110,7 @@ class GradientLeftOver(Seen):
         Example(ZEROED_BETWEEN, "d_loss.backward()", KEPT),
         Example(BY_HAND, "d_loss.backward()", KEPT),
         Example(SCALED, "d_loss.backward()", KEPT),
+        Example(SUMMED_ANEW, "d_loss.backward()", KEPT),
         Example(BOTH_ZEROED_FIRST, "d_loss = D(fake)", "d_loss = D(fake.detach())"),
         Example(DELAYED, AT_ONCE, LATER),
     )

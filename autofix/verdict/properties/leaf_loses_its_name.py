@@ -2,9 +2,10 @@
 
 ## What it finds
 
-The code makes a variable ask for its gradient (`x.requires_grad_()`), gives its name to a result of it
-(`x = normalize(x)`), and reads `x.grad` by that name. That is the gradient of the result, and is None; the edit has the
-result keep it. This is not said where the result is the same values (`x.to(device)`), or has a name of its own.
+The code makes a variable ask for its gradient (`x.requires_grad_()`, `x = Variable(x, requires_grad=True)`), gives its
+name to a result of it (`x = normalize(x)`), and reads `x.grad` by that name. That is the gradient of the result, and is
+None; the edit has the result keep it. This is not said where the result is the same values (`x.to(device)`), or has a
+name of its own, nor of a leaf that is made of random numbers or zeros: a start may be scaled.
 
 ## Why it matters
 
@@ -41,6 +42,9 @@ HANDED_ON = ATTACK.replace("    return (x + 0.1 * x.grad.sign()).detach()\n", " 
 CAST = ATTACK.replace(RESULT, "x = x.double().float()")
 OWN = ATTACK.replace(RESULT, "z = (x - 0.5) / torch.arange(1, 5)").replace("net(x).sq", "net(z).sq")
 OWN = OWN.replace("(x + 0.1 * x.grad", "(z + 0.1 * z.grad")
+MADE = ATTACK.replace("x.requires_grad_()", "x = {}")
+GIVEN = "torch.autograd.Variable(x, requires_grad=True)"
+LEAF = (RESULT, "x = ((x - 0.5) / torch.arange(1, 5)).detach().requires_grad_()")
 
 
 class LeafLosesItsName(Property):
@@ -50,10 +54,11 @@ class LeafLosesItsName(Property):
         "`{name}` asked for its gradient before this line assigned a result to the same name. The gradient of the "
         "first tensor may be meant"
     )
-    raises = (Example(ATTACK, *KEPT), Example(HANDED_ON, *KEPT))
+    raises = (Example(ATTACK, *KEPT), Example(HANDED_ON, *KEPT), Example(MADE.format(GIVEN), *LEAF))
     silent = (
         Example(CAST, "x.double().float()", "x.double().float()\n    x.retain_grad()"),
         Example(OWN, "torch.arange(1, 5)\n", "torch.arange(1, 5)\n    z.retain_grad()\n"),
+        Example(MADE.format("torch.rand(6, 4, requires_grad=True)"), *LEAF),
     )
 
     def find(self, evidence: Evidence) -> Finding | None:

@@ -6,10 +6,11 @@ An edit that somebody else made has a part that repairs nothing and changes noth
 Without it the script gets past the failure too, and trains the same, or as the code says where the whole edit does so
 with newer parameters or other random numbers. A part is a statement, each of several expressions that changed in one,
 an operation or a condition around what was there, an argument that a call lost, or a move. A condition that counts is a
-part by itself, and not needed if it was true whenever it was asked.
+part by itself, also as one of several in a new `if`, and not needed if it was true whenever it was asked.
 
 What says otherwise what was said is no part, as it can do nothing else in a later pass. Such a statement reads by a
-name the very object or memory that it read before, chooses as the program chooses, fills in by the mask and with the
+name the very object or memory that it read before, chooses as the program chooses, or by the form that a variable has
+which it cuts either way, fills in by the mask and with the
 value that an assignment did, converts the same numbers, says in addition where its tensors are to be, or tells only
 autograd what to record. Nor is an operation that the edit takes from another place, or a function of torch in place of
 the method. Others are a class that is no function of autograd any more, where nothing takes it for one, and a static
@@ -65,6 +66,34 @@ for step in range(8):
     h = cell(torch.randn(5, 3), h)
     train: h.square().mean()
 """
+PIECES = """\
+cell = nn.GRUCell(3, 4)
+optimizer = torch.optim.SGD(cell.parameters(), lr=0.1)
+h = torch.zeros(5, 4)
+for step in range(9):
+    h = h * float(step % 3 > 0)
+    h = cell(torch.randn(5, 3), h)
+    train: h.square().mean()
+"""
+BEGIN = "    h = h * float(step % 3 > 0)\n"
+BEGIN_BUT = "    h = h.detach()\n    if step % 3 == 0 and LATER:\n        h = torch.zeros(5, 4)\n"
+EITHER_FORM = """\
+import random
+lstm = random.Random(0).random() < 0
+cell = nn.LSTM(3, 4) if lstm else nn.GRU(3, 4)
+optimizer = torch.optim.SGD(cell.parameters(), lr=0.1)
+h = (torch.zeros(1, 5, 4), torch.zeros(1, 5, 4)) if lstm else torch.zeros(1, 5, 4)
+for step in range(6):
+    out, h = cell(torch.randn(2, 5, 3), h)
+    loss = out.square().mean()
+    train: loss
+    if lstm:
+        shown = [one.norm().item() for one in h]
+    else:
+        shown = [h.norm().item()]
+"""
+ENDS_EITHER = EITHER_FORM[EITHER_FORM.index("        shown = [h.") :]
+CUTS_EITHER = f"{ENDS_EITHER}    h = tuple(one.detach() for one in h) if isinstance(h, tuple) else h.detach()\n"
 BOUND_BELOW = """\
 net, head = nn.Linear(3, 4), nn.Linear(4, 1)
 optimizer = torch.optim.SGD([*net.parameters(), *head.parameters()], lr=0.1)
@@ -588,6 +617,7 @@ class PartNotNeeded(Property):
         Example(MASKED, CLIPPED, CLIPPED.replace("most = 1e6\n", "").replace(CLIP, "").replace(ENDS, MASK)),
         Example(MASKED, ENDS, FILL.replace("expand_as(heat)", "expand_as(heat) & (heat < 9)")),
         Example(CARRIED, RUN, f"if step < 1500:\n        {CUT}\n    {RUN}"),
+        Example(PIECES, BEGIN, BEGIN_BUT.replace("LATER", "step < 1500")),
         Example(PAIR, BOTH, OF_HEAT + OF_SIZE.replace("first", "first | (size > 1e6)")),
         Example(RESET, WRITE, CUT),
         Example(RESET, WRITE, "h.detach_()"),
@@ -634,10 +664,27 @@ class PartNotNeeded(Property):
         Example(RENORMED, RENORMS, BY_FUNCTION.replace("99", "98")),
         Example(ORDERS, DERIVES, WITH_ZEROS.replace("y.sum", "y.clamp(max=99).sum")),
         Example(EACH_ITS_OWN, IN_TURN, IN_LOOPS.replace("= slope", "= slope.clamp(max=99)")),
+        Example(EITHER_FORM, ENDS_EITHER, CUTS_EITHER.replace("isinstance(h, tuple)", "step > 99")),
+        Example(EITHER_FORM, ENDS_EITHER, CUTS_EITHER.replace("one.detach()", "one.detach() * 0")),
+        Example(EITHER_FORM, ENDS_EITHER, CUTS_EITHER.replace("isinstance(h, tuple)", "isinstance(step, tuple)")),
+        Example(
+            EITHER_FORM.replace("h.norm()", "out.norm()"),
+            ENDS_EITHER.replace("h.norm()", "out.norm()"),
+            CUTS_EITHER.replace("isinstance(h, tuple)", "lstm").replace("h.norm()", "out.norm()"),
+        ),
         Example(MEMORY, JOINED, f"{JOINED_TO_CUT}[-99:]"),
         Example(MEMORY, "    memory = torch", "    memory = memory[-99:].detach()\n    memory = torch"),
     )
     silent = (
+        Example(EITHER_FORM, ENDS_EITHER, CUTS_EITHER),
+        Example(EITHER_FORM, ENDS_EITHER, CUTS_EITHER.replace("isinstance(h, tuple)", "lstm")),
+        Example(
+            EITHER_FORM,
+            ENDS_EITHER,
+            CUTS_EITHER.replace("isinstance(h, tuple)", "not lstm")
+            .replace("tuple(one.detach() for one in h) if", "h.detach() if")
+            .replace("else h.detach()", "else [one.detach() for one in h]"),
+        ),
         Example(BOUND_BELOW, "torch.relu(h)", "torch.where(h > 0, h, torch.tensor(0.0))"),
         Example(CARRIED, ", h)", ", h.detach())"),
         Example(CRITIC, TRAIN_G, CHOSEN + TRAIN_G),
@@ -653,6 +700,8 @@ class PartNotNeeded(Property):
         Example(TOTAL, START, START.replace("total = 0", "total = None").replace(GROWS, SUM)),
         Example(PAIR, BOTH, OF_HEAT + OF_SIZE),
         Example(CARRIED, RUN, f"if step > 0:\n        {CUT}\n    {RUN}"),
+        Example(PIECES, BEGIN, BEGIN_BUT.replace("LATER", "step > 0")),
+        Example(PIECES, BEGIN, BEGIN_BUT.replace("LATER", "h is not None")),
         Example(CARRIED, RUN, f"if h is not None:\n        {CUT}\n    {RUN}"),
         Example(RESET, WRITE, f"{CUT}\n    {WRITE}"),
         Example(RESET, WRITE, f"h = {WRITTEN}"),

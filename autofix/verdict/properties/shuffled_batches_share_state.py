@@ -10,7 +10,8 @@ state: `X[order[i:j]]` of such an order, `random.choice(episodes)`, windows from
 read from the text, and not said
 
 - where the batches come in their order, as the windows of one sequence do;
-- where a turn draws only something beside its batch: negative examples, noise, an action;
+- where a turn draws only something beside its batch: negative examples, noise, an action, also one that leads to the
+  observation of the next turn;
 - of what is no row of a batch, as a running mean or a memory of nodes;
 - where the edit itself gives the state a start in each pass.
 
@@ -115,6 +116,48 @@ for begin in range(0, 24, 6):
     loss = head(out[:, -1]).square().mean()
     train: loss
 """
+AVERAGED = """\
+net = nn.Linear(3, 4)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+x, average = torch.randn(24, 3), torch.zeros(())
+
+
+def learn(part, average, rate=0.1):
+    out = net(x[part])
+    average = (1 - rate) * average + rate * out.mean()
+    loss = (out - average).square().mean()
+    train: loss
+    return loss, average
+
+
+for part in torch.randperm(24).split(6):
+    loss, average = learn(part, average)
+"""
+ACTED = """\
+import numpy as np
+
+np.random.seed(0)
+cell, head = nn.GRUCell(3, 4), nn.Linear(4, 3)
+optimizer = torch.optim.SGD([*cell.parameters(), *head.parameters()], lr=0.1)
+
+
+def move(seen, choice):
+    return 0.9 * seen + 0.1 * float(choice), float(choice)
+
+
+def act(seen, hidden):
+    hidden = cell(seen, hidden)
+    return head(hidden).log_softmax(1), hidden
+
+
+hidden, seen = torch.zeros(1, 4), torch.zeros(1, 3)
+for _ in range(5):
+    logs, hidden = act(seen, hidden)
+    choice = np.random.choice(3)
+    seen, reward = move(seen, choice)
+    loss = -logs[0, choice] * reward
+    train: loss
+"""
 END = "    optimizer.step()\n"
 
 
@@ -149,6 +192,8 @@ class ShuffledBatchesShareState(Property):
         Example(LOADED.replace("MIXED", "False"), *cut("model.state")),
         Example(RECURRENT.replace("ORDER", "torch.arange(24)"), *cut("hidden")),
         Example(MEAN, *cut("average")),
+        Example(AVERAGED, "average + rate", "average.detach() + rate"),
+        Example(ACTED, *cut("hidden")),
         Example(TAKEN.replace("GIVEN", "x[begin : begin + 6]"), *cut("hidden")),
         Example(TAKEN.replace("GIVEN", "whole[:, begin : begin + 5]"), *cut("hidden")),
         Example(TAKEN.replace("GIVEN", "x[begin : begin + 6]\n    wrong = random.choice(others)"), *cut("hidden")),

@@ -52,8 +52,8 @@ class Drawing:
                 return False
             case ast.Call():
                 return self._calls(value)
-            case ast.Name(id=name, ctx=ast.Load()):
-                return self._is_given(name)
+            case ast.Name(ctx=ast.Load()):
+                return self._is_given(value)
             case ast.ListComp(generators=parts) | ast.GeneratorExp(generators=parts) | ast.SetComp(generators=parts):
                 through = {name: part.iter for part in parts for name in names.binds(part.target)}
                 inner = replace(self, bound={**self.bound, **through})
@@ -88,9 +88,13 @@ class Drawing:
                 return True
         return any(map(self.finds, ast.iter_child_nodes(call)))
 
-    def _is_given(self, name: str) -> bool:
-        """Whether a variable holds what was drawn: within the scope, or an order that was made before it."""
-        if name in self.bound:
+    def _is_given(self, used: ast.Name) -> bool:
+        """Whether a variable holds what was drawn: within the scope, or an order that was made before it.
+
+        What the scope gives it behind its use is what the turn before left, as an action is that led to the next
+        observation.
+        """
+        if (name := used.id) in self.bound:
             return self.finds(self.bound[name])
         inside = {id(one) for one in ast.walk(self.scope)}
         function = self.scope if isinstance(self.scope, calls.Function) else self.source.function(self.scope)
@@ -100,6 +104,8 @@ class Drawing:
                 continue
             found = self if within else replace(self, is_outside=True)
             match one:
+                case ast.Assign() | ast.AnnAssign() if within and one.lineno > used.lineno:
+                    continue
                 case ast.Assign() | ast.AnnAssign():
                     values: list[ast.AST] = [value for part, value in names.paired(one) if name in names.binds(part)]
                 case ast.For(target=target, iter=iterable) if name in names.binds(target):

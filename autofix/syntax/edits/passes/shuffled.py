@@ -12,6 +12,7 @@ from autofix.syntax.source import Source
 from autofix.syntax.sources import Sources
 
 _STARTS = ("zeros", "ones", "full", "empty", "rand")
+_REDUCES = frozenset({"mean", "sum", "std", "var"})
 _DEEPEST = 6
 """How many definitions are followed from a loop to where its batches come from."""
 _Place = tuple[Source, ast.AST]
@@ -125,7 +126,8 @@ def is_of_rows(sources: Sources, carrier: Carrier) -> bool:
             for part, value in names.paired(node):
                 if calls.path_of(part).rpartition(".")[2] == name:
                     several = any(isinstance(target, ast.Tuple) for target in node.targets)
-                    if _hands_on(value, name, several=several) or _is_as_large(source, value):
+                    hands = _hands_on(value, name, several=several) and not _is_averaged(sources, source, value, name)
+                    if hands or _is_as_large(source, value):
                         return True
     return False
 
@@ -133,6 +135,26 @@ def is_of_rows(sources: Sources, carrier: Carrier) -> bool:
 def _hands_on(value: ast.expr, name: str, *, several: bool) -> bool:
     given = value.args if isinstance(value, ast.Call) else []
     return several and any(calls.path_of(one).rpartition(".")[2] == name for one in given)
+
+
+def _is_averaged(sources: Sources, source: Source, value: ast.expr, name: str) -> bool:
+    """Whether the function that is handed a state adds one number to it, as to a running mean of a loss."""
+    made = sources.called(source, value) if isinstance(value, ast.Call) else None
+    if made is None or not isinstance(value, ast.Call):
+        return False
+    home, function = made
+    for one in calls.parameters(function):
+        if calls.path_of(calls.handed(value, function, one)).rpartition(".")[2] == name:
+            within = {id(node) for node in ast.walk(function)}
+            own = (node for node in names.assignments(home, one) if id(node) in within and node.value is not None)
+            return any(map(_is_number, (call for node in own for call in calls.within(node))))
+    return False
+
+
+def _is_number(call: ast.Call) -> bool:
+    """Whether a call gives one number of all values: `x.mean()`, `torch.mean(x)`."""
+    own = isinstance(call.func, ast.Attribute) and not calls.path_of(call.func).startswith("torch.")
+    return calls.name_of(call) in _REDUCES and len(call.args) + len(call.keywords) + own == 1
 
 
 def _is_as_large(source: Source, value: ast.expr) -> bool:
@@ -143,7 +165,7 @@ def _is_as_large(source: Source, value: ast.expr) -> bool:
             continue
         if name.endswith("_like"):
             inner = {calls.name_of(one) for given in call.args for one in calls.within(given)}
-            return not inner & {"mean", "sum", "std", "var"}
+            return not inner & _REDUCES
         function = source.function(call)
         known = (
             set(calls.parameters(function)) if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) else set()
