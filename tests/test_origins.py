@@ -118,6 +118,17 @@ q = torch.randn(1, 1, 2, 2, requires_grad=True)
 attended = torch.nn.functional.scaled_dot_product_attention(q, q, q).sum()
 torch.autograd.grad(attended, q, create_graph=True)[0].sum().backward()
 """
+SAVING = """\
+class Scaled(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x, WHAT)
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad * 2
+"""
 LEGACY = """\
 class Twice(torch.autograd.Function):
     def forward(self, x):
@@ -216,6 +227,8 @@ GIVEN = "given = torch.autograd.grad(w.sum(), [net.weight, w], allow_unused=True
         ("differentiated_once", FUSED),
         ("gradient_misshapen", SHIFTED + "Shift.apply(torch.ones(3, 2), w).sum().backward()\n"),
         ("", SHIFTED + "Shift.apply(torch.ones(3, 3), w).sum().backward()\nw + torch.ones(2)\n"),
+        ("saved_no_tensor", SAVING.replace("WHAT", "2.0") + "Scaled.apply(w)\n"),
+        ("", SAVING.replace("WHAT", "None") + "Scaled.apply(w)\nScaled.apply(w, 1)\n"),
         ("legacy_function", LEGACY + "Twice()(w)\n"),
         ("legacy_function", LEGACY + "Twice()(w, w)\n"),
         ("", LEGACY + "Twice.apply(w, w)\n"),

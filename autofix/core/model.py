@@ -37,6 +37,7 @@ class Cause(enum.StrEnum):
     RECOMPUTED_OTHERWISE = "recomputed_otherwise"
     DIFFERENTIATED_ONCE = "differentiated_once"
     LEGACY_FUNCTION = "legacy_function"
+    SAVED_NO_TENSOR = "saved_no_tensor"
     OTHER = "other"
 
 

@@ -16,13 +16,13 @@ TOLD = 6
 """How many places are told to everybody; the others are asides."""
 _HAPPENED = (
     "built", "made", "saved", "shared", "carried", "stored", "used_earlier", "freed", "written", "stepped", "stale",
-    "defined", "constant", "squared", "cut", "off", "asleep", "on", "given", "called", "used", "gave_none", "unset",
-    "failed",
+    "defined", "constant", "squared", "cut", "off", "asleep", "on", "given", "no_tensor", "called", "used", "gave_none",
+    "unset", "failed",
 )  # fmt: skip
 """Roles in the order in which what they tell of happened."""
 _WEIGHT = (
-    "failed", "freed", "written", "stepped", "given", "gave_none", "unset", "asleep", "off", "on", "cut", "constant",
-    "squared", "carried", "shared", "made", "saved", "stored", "built", "stale", "used_earlier", "used", "defined",
+    "failed", "freed", "written", "stepped", "given", "no_tensor", "gave_none", "unset", "asleep", "off", "on", "cut",
+    "constant", "squared", "carried", "shared", "made", "saved", "stored", "built", "stale", "used_earlier", "used", "defined",
     "called",
 )  # fmt: skip
 """Roles by what is told first where not all can be."""
@@ -30,7 +30,7 @@ _MADE = ("made", "nonleaf", "rebound", "begun", "real", "imaginary")
 _ROLES = dict.fromkeys(_MADE, "made") | {"miscounted": "given", "misshapen": "given", "empty": "unset"}
 _ROLES |= dict.fromkeys(("legacy", "static"), "defined")
 _ROLES |= dict.fromkeys(wire.NONE_GIVEN, "gave_none")
-_ITSELF = {"squared": "squared", "constant": "constant", "frozen": "off", "born": "off"}
+_ITSELF = {"squared": "squared", "constant": "constant", "frozen": "off", "born": "off", "plainly_saved": "no_tensor"}
 """Roles of which the line itself tells most, and not the call that leads there."""
 _USED = ("used", "used_earlier")
 _CARRYING = (Cause.FREED_GRAPH, Cause.SAVED_TENSOR_MODIFIED)

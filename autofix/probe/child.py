@@ -89,6 +89,7 @@ class Run(State):
 
         self.functions = functions.Last()
         functions.listen(self.functions.hear)
+        self.saving = functions.Saving(self.frames)
 
         aims = Aims(self.frames)
         self.tracer = Tracer(self.frames, self.taps, aims, next(iter(self.request.failed_at), 0))

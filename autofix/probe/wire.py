@@ -481,6 +481,7 @@ class Origin:
     backward of the user's own; `node` says then how many gradients it gave, and which arguments of the forward needed
     one: `1 of 10`. `misshapen` is of one, too: which argument the gradient is for, and over which axes it has to be
     summed, if that is known: `1 over 0,2`.
+    `plainly_saved`: where a forward of the user's own saved what is no tensor; `node` is which of it: `1,2`.
     `inside`: a place in a function's own forward or backward, where torch itself has gradients off.
     `no_grad`: `node` is where the function stands that it decorates, `file:line`, if a call of that is the place.
     `born`: a parameter that was frozen when it was made, and nobody has said that it should be.

@@ -31,6 +31,7 @@ ROLES = {
     "asleep": "a value is computed from them meanwhile, and has no graph",
     "on": "requires_grad is switched on again here",
     "defined": "{} is defined here",
+    "no_tensor": "what is saved here for the backward is no tensor",
     "given": "its backward returns these gradients for the arguments of its forward",
     "called": "{} is called from here",
     "used": "the failing backward goes through here",
@@ -74,6 +75,7 @@ CAUSES = {
     Cause.GRADIENT_MISSHAPEN: "a function's own backward gives a gradient of another shape than its argument has",
     Cause.RECOMPUTED_OTHERWISE: "a checkpoint computes something else in backward than it did in the forward",
     Cause.DIFFERENTIATED_ONCE: "a derivative is differentiated again, through a backward that has no derivative itself",
+    Cause.SAVED_NO_TENSOR: "a function's own forward saves for its backward what is no tensor",
     Cause.LEGACY_FUNCTION: "an instance of an autograd function is called, which torch has not allowed since 1.5",
     Cause.OTHER: "autofix does not know this failure",
 }

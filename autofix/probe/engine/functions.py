@@ -20,6 +20,7 @@ from .refused import tensors
 
 _FUNCTION: Any = torch.autograd.Function
 _KIND: Any = torch.autograd.function.BackwardCFunction
+_CONTEXT: Any = torch.autograd.function.FunctionCtx
 _CALLS = (_FUNCTION.apply.__func__.__code__, _KIND.apply.__code__)
 """What calls a forward, and a backward, of the user's own; torch has switched gradients off then."""
 
@@ -194,6 +195,43 @@ def _spread(numbers: torch.Tensor, axes: tuple[int, ...], shape: torch.Size) -> 
         mine == whole or axis in axes for axis, (mine, whole) in enumerate(zip(numbers.shape, shape, strict=True))
     )
     return numbers.expand(shape) if fits else torch.full(shape, -1, device=numbers.device)
+
+
+class Saving:
+    """What the latest forward saved for its backward that is no tensor: torch refuses that once the forward is done."""
+
+    def __init__(self, frames: Frames) -> None:
+        self.place: Raw = ()
+        self.which = ""
+        save = _CONTEXT.save_for_backward
+
+        def heard(context: Any, *given: Any) -> None:
+            plain = [str(at) for at, one in enumerate(given) if one is not None and not isinstance(one, torch.Tensor)]
+            self.place, self.which = frames.here() if plain else (), ",".join(plain)
+            save(context, *given)
+
+        _CONTEXT.save_for_backward = heard
+
+    def refused(self, innermost: FrameType) -> bool:
+        """Whether that is what an error is about, which was raised behind a forward, in torch's call of it."""
+        return bool(self.place) and innermost.f_code is _CALLS[0]
+
+
+def save_numbers() -> None:
+    """Have forwards save numbers, which torch refuses, as tensors."""
+    save = _CONTEXT.save_for_backward
+
+    def saved(context: Any, *given: Any) -> None:
+        with quiet():
+            made = [_as_tensor(one) if isinstance(one, (bool, int, float, complex)) else one for one in given]
+        save(context, *made)
+
+    _CONTEXT.save_for_backward = saved
+
+
+def _as_tensor(number: complex) -> torch.Tensor:
+    """A number as precise as Python has it; in an operation with others it is of their type."""
+    return torch.tensor(number, dtype=torch.float64 if isinstance(number, float) else None)
 
 
 class Last:

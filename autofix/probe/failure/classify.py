@@ -175,7 +175,7 @@ def _by_torch(error: BaseException, run: State) -> str:
     """The kind of what a function of torch's refuses that is written in Python; '' for another failure.
 
     What sends to another process, a result with its graph; a module, a tensor under the name of one of its parameters;
-    a function of autograd, to be called as an instance; a parameter, whole numbers.
+    a function of autograd, to be called as an instance, or to save what is no tensor; a parameter, whole numbers.
     """
     frames = frames_of(error)
     if not frames:
@@ -186,6 +186,9 @@ def _by_torch(error: BaseException, run: State) -> str:
         traced = results if run.tracer is not None else []
         run.found = tuple(wire.Origin("nonleaf", run.tracer.made(one), node=path) for path, one in traced)
         return "conversion"
+    if run.saving is not None and run.saving.refused(frames[-1]):
+        run.found = (wire.Origin("plainly_saved", run.frames.resolve(run.saving.place), node=run.saving.which),)
+        return "saved_no_tensor"
     code, given = frames[-1].f_code, frames[-1].f_locals
     if code is as_instance.CALL.__code__:
         run.found = _defined(type(given["self"]), run)

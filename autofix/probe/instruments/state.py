@@ -39,6 +39,7 @@ class State:
         self.refusals: Any = None
         self.origins: Any = None
         self.functions: Any = None
+        self.saving: Any = None
         self.found: tuple[wire.Origin, ...] = ()
         self.behind: tuple[wire.Behind, ...] = ()
         self.plain: tuple[wire.Carrier, ...] = ()

@@ -53,6 +53,7 @@ def arm(run: State, uses: Uses, hooks: Hooks) -> None:
     if asked.twice:
         replaced.plain_attention()
     functions.listen(functions.counted)
+    functions.save_numbers()
     if any(site.action == "sum" for site in asked.sites):
         _sum_gradients(run)
     if inside := [site.frame for site in asked.sites if site.action == "inside"]:
