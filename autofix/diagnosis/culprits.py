@@ -22,8 +22,8 @@ _HAPPENED = (
 """Roles in the order in which what they tell of happened."""
 _WEIGHT = (
     "failed", "freed", "written", "stepped", "given", "no_tensor", "gave_none", "unset", "asleep", "off", "on", "cut",
-    "constant", "squared", "carried", "shared", "made", "saved", "stored", "built", "stale", "used_earlier", "used", "defined",
-    "called",
+    "constant", "squared", "carried", "shared", "made", "saved", "stored", "built", "stale", "used_earlier", "used",
+    "defined", "called",
 )  # fmt: skip
 """Roles by what is told first where not all can be."""
 _MADE = ("made", "nonleaf", "rebound", "begun", "real", "imaginary")
