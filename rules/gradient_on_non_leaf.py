@@ -150,6 +150,26 @@ for _ in range(4):
 -    fake.requires_grad = True
     (D(fake) - 1).pow(2).mean().backward()
     of_g.step()
+! the same by a method, before a function of one's own
+class Twice(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return 2 * x
+
+    @staticmethod
+    def backward(ctx, grad):
+        return 2 * grad
+
+
+G, D = torch.nn.Linear(2, 3), torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
+opt = torch.optim.SGD([*G.parameters(), *D.parameters()], lr=0.1)
+for _ in range(4):
+    fake = G(torch.randn(5, 2))
+-    fake.requires_grad_(False)
+-    loss = D(Twice.apply(fake)).pow(2).mean() + fake.pow(2).mean()
++    loss = D(Twice.apply(fake.detach())).pow(2).mean() + fake.detach().pow(2).mean()
+-    fake.requires_grad_(True)
+    train: (loss + (D(Twice.apply(fake)) - 1).pow(2).mean())
 ! unsafe: the picture that the optimizer was made for grows; its new size may be meant as a result of it
 class Dream:
     def __init__(self, start, rate):

@@ -70,6 +70,37 @@ for _ in range(3):
     loss.backward()
     opt.step()
     total += loss.item() * x.size(0)
+! the same by a meter that is told how many examples a number stands for
+class Meter:
+    def __init__(self):
+        self.sum = self.count = 0
+
+    def update(self, value, n=1):
+        self.sum += value * n
+        self.count += n
+
+
+meter, net = Meter(), torch.nn.Linear(2, 3)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(3):
+    x = torch.randn(5, 2)
+    size = len(x)
+-    loss = net(x).pow(2).mean(1)
++    loss = net(x).pow(2).mean(1).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+    meter.update(loss.item(), size)
+! unsafe: the number is multiplied by something else, of which there are as many
+net, steps = torch.nn.Linear(2, 3), 5
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(3):
+-    loss = net(torch.randn(5, 2)).pow(2).mean(1) / steps
++    loss = (net(torch.randn(5, 2)).pow(2).mean(1) / steps).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+    print(loss.item() * steps)
 ! unsafe: the number that it takes of the loss may be their sum, too
 net = torch.nn.Linear(2, 3)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)

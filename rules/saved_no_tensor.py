@@ -94,6 +94,44 @@ a, b = torch.ones(3, requires_grad=True), torch.full((3,), 0.5, requires_grad=Tr
 opt = torch.optim.SGD([a, b], lr=0.1)
 for _ in range(4):
     train: (Gated.apply(a, False, b) - 1).square().sum()
+! what is computed with whole numbers stays so
+class Small(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, power):
+-        ctx.save_for_backward(x, power)
++        ctx.save_for_backward(x)
++        ctx.power = power
+        return x * 10**-power
+
+    @staticmethod
+    def backward(ctx, grad):
+-        x, power = ctx.saved_tensors
++        x, = ctx.saved_tensors
++        power = ctx.power
+        return grad * 10**-power, None
+
+
+w = torch.ones(3, requires_grad=True)
+opt = torch.optim.SGD([w], lr=10.0)
+for _ in range(4):
+    train: (Small.apply(w, 1) - 1).square().sum()
+! it saves in two places
+class Scaled(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, by):
+        if by > 1:
+            ctx.save_for_backward(x, by)
+        else:
+            ctx.save_for_backward(x, x)
+        return x * by
+
+    @staticmethod
+    def backward(ctx, grad):
+        x, by = ctx.saved_tensors
+        return grad * by, None
+
+
+Scaled.apply(torch.ones(3, requires_grad=True), 2.0).sum().backward()
 ! the backward takes what was saved one by one
 class Scaled(torch.autograd.Function):
     @staticmethod
@@ -145,6 +183,8 @@ def _kept(source: Source, call: ast.expr, plain: set[int]) -> list[Step]:
         raise Declined("it is saved elsewhere than in a method of its function")
     if not all(isinstance(given[place], ast.Name) for place in plain):
         raise Declined("what is no tensor has no name")
+    if sum(calls.name_of(one) == "save_for_backward" for one in calls.within(around)) > 1:
+        raise Declined("the forward saves in several places")
     unpacking, names = _unpacked(around, len(given))
     tensors = [place for place in range(len(given)) if place not in plain]
     first = [f"{context}.save_for_backward({', '.join(source.segment(given[place]) for place in tensors)})"]

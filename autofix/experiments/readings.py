@@ -423,6 +423,8 @@ def contradiction(reading: Refused, run: wire.Trace, other: wire.Trace, unused: 
     if run.outcome == "failed" or (died_early(run) and other.steps):
         return f"the script stops with {failed_with(run)}"
     writes = [done for done in run.performed if done.kind in _ENTERS]
+    if run.seen("flag-is-bypassed"):
+        return "a gradient goes to a result whose flag was off, and no farther"
     if reading == OPERATION and writes and not any(done.used for done in writes):
         return "no backward ever uses the result"
     if seen := next(_seen(reading, run, other), ""):

@@ -217,21 +217,30 @@ class Saving:
         return bool(self.place) and innermost.f_code is _CALLS[0]
 
 
-def save_numbers() -> None:
-    """Have forwards save numbers, which torch refuses, as tensors."""
-    save = _CONTEXT.save_for_backward
+def save_all() -> None:
+    """Have forwards save what is no tensor, too, which torch refuses."""
+    save, kept = _CONTEXT.save_for_backward, _KIND.saved_tensors
 
     def saved(context: Any, *given: Any) -> None:
-        with quiet():
-            made = [_as_tensor(one) if isinstance(one, (bool, int, float, complex)) else one for one in given]
-        save(context, *made)
+        context._autofix_plain = {at: one for at, one in enumerate(given) if not isinstance(one, torch.Tensor)}
+        save(context, *(one if isinstance(one, torch.Tensor) else None for one in given))
+
+    def tensors_of(context: Any) -> tuple[Any, ...]:
+        plain: dict[int, Any] = getattr(context, "_autofix_plain", {})
+        return tuple(plain.get(at, one) for at, one in enumerate(kept.__get__(context)))
 
     _CONTEXT.save_for_backward = saved
+    _KIND.saved_tensors = property(tensors_of)
 
 
-def _as_tensor(number: complex) -> torch.Tensor:
-    """A number as precise as Python has it; in an operation with others it is of their type."""
-    return torch.tensor(number, dtype=torch.float64 if isinstance(number, float) else None)
+def exchange(exchanged: Callable[[Any], Any]) -> None:
+    """Have each call of such a function be given what `exchanged` makes of its arguments."""
+    apply = _FUNCTION.apply.__func__
+
+    def run(kind: Any, *inputs: Any, **named: Any) -> Any:
+        return apply(kind, *exchanged(inputs), **exchanged(named))
+
+    _FUNCTION.apply = classmethod(run)
 
 
 class Last:

@@ -53,7 +53,7 @@ def arm(run: State, uses: Uses, hooks: Hooks) -> None:
     if asked.twice:
         replaced.plain_attention()
     functions.listen(functions.counted)
-    functions.save_numbers()
+    functions.save_all()
     if any(site.action == "sum" for site in asked.sites):
         _sum_gradients(run)
     if inside := [site.frame for site in asked.sites if site.action == "inside"]:
@@ -80,6 +80,8 @@ def arm(run: State, uses: Uses, hooks: Hooks) -> None:
         perform.for_a_pass = ForAPass(run.frames, run.names, sources, all_writes=asked.for_a_pass)
         heard.append(perform.for_a_pass)
         perform.walked = Walked(run.overlay.read) if asked.reading == "operation" else None
+    perform.one_loss.text = run.overlay.read
+    functions.exchange(perform.resting.with_graphs)
     run.performing = perform
     perform.by_hand, perform.looked = carried.put, carried.evaluated.heard
     if run.densities is not None:

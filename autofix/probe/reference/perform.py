@@ -90,13 +90,13 @@ class Perform(Functions, Listener):
         self._by_example: dict[Raw, bool] = {}
         """Where a derivative of several values is asked for: whether each depends on an example of its own."""
         self._zeros = ZeroSlopes()
-        self._one_loss = OneLoss()
-        self._resting = Resting()
+        self.one_loss = OneLoss(frames)
+        self.resting = Resting()
         self._aimed = False
         """Whether a loss or a difference held against each other what both has a graph."""
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        args, kwargs = self._resting.given(func, args, kwargs or {})
+        args, kwargs = self.resting.given(func, args, kwargs or {})
         if self.for_a_pass is not None:
             args, kwargs = self.for_a_pass.given(func, args, kwargs)
             if self.for_a_pass.again(func, args):
@@ -130,7 +130,7 @@ class Perform(Functions, Listener):
             followed = self.follow.before(func, args, kwargs)
             if followed is not UNFOLLOWED:
                 return followed
-        if (number := self._one_loss.read(func, args)) is not None:
+        if (number := self.one_loss.read(func, args)) is not None:
             return number
         try:
             if self.sites is None:
@@ -215,8 +215,8 @@ class Perform(Functions, Listener):
     def _flag(self, target: torch.Tensor, *, on: bool) -> torch.Tensor:
         with torch._C.DisableTorchFunction():
             if on:
-                return target if self._resting.switch_on(target) else ways.flag(target)
-            return target if self._flagged.switched_off(target) else self._resting.switch_off(target)
+                return ways.flag(target)
+            return target if self._flagged.switched_off(target) else self.resting.switch_off(target)
 
     def _is_own_past(self, func: Any, target: torch.Tensor, values: list[torch.Tensor]) -> bool:
         """Whether an attribute takes what is made of its leaf by a derivative with a graph: an inner step.
@@ -291,7 +291,7 @@ class Perform(Functions, Listener):
             if loss.numel() != 1:
                 weights = torch.full_like(loss, 1 / loss.numel() if self._operation else 1.0)
                 if not loss.is_complex():
-                    self._one_loss.began(self._frames.here(), loss, weights)
+                    self.one_loss.began(self._frames.here(), loss, weights)
                 return "nonscalar_backward", weights
             if is_real(loss):
                 return "real_loss", torch.ones_like(loss)
@@ -359,9 +359,12 @@ class Perform(Functions, Listener):
     def told(self) -> dict[str, Any]:
         """The refused calls, one record a site, and whether something compares two that both have a graph."""
         resolve, met = self._frames.resolve, self.sites.met if self.sites is not None else {}
+        known = {
+            "holds-two": self._aimed, "counted": self.one_loss.counted, "flag-is-bypassed": self.resting.is_bypassed,
+        }  # fmt: skip
         calls = (self._performed | dict.fromkeys(self._zeros.alone, "nothing_used") | met).items()
         return {
-            "facts": [wire.Fact("holds-two", "")] * self._aimed + [wire.Fact("counted", "")] * self._one_loss.counted,
+            "facts": [wire.Fact(name, "") for name, seen in known.items() if seen],
             "performed": tuple(wire.Performed(kind, resolve(raw), raw not in self._unreached) for raw, kind in calls),
         }
 

@@ -5,48 +5,96 @@ reference lets a backward start from several values, these give that number, too
 says.
 
 `total += loss.item() * x.size(0)` makes a sum of the mean of a batch; so does a meter that is told how many examples a
-number stands for. So a number that is multiplied by how many values its loss has is their mean.
+number stands for. So a number that is multiplied by how many values its loss has is their mean, if the text says that
+the other factor is a size.
 """
 
 from __future__ import annotations
 
-import math
+import ast
 from collections.abc import Callable
 from typing import Any, Self
 
 import torch
 
-from ..program.frames import Raw
+from ..program.expressions import is_at, parsed
+from ..program.frames import Frames, Raw
+from ..wire import Stack
 
 _READ = ("item", "__float__", "__format__")
+_SIZES = ("len", "size", "numel", "nelement")
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 class OneLoss:
     """What was one loss to the script, by the place of its backward."""
 
-    def __init__(self) -> None:
+    def __init__(self, frames: Frames) -> None:
         self.counted = False
         """Whether the number of such a loss was multiplied by how many values the loss has."""
+        self.text: Callable[[str], bytes] = lambda _file: b""
+        """Who gives the text of a file."""
+        self._frames = frames
         self._known: dict[Raw, tuple[torch.Tensor, float]] = {}
 
     def began(self, place: Raw, loss: torch.Tensor, weights: torch.Tensor) -> None:
         """Hear of a backward from several values, with what each counts."""
-        values = loss.detach()
-        self._known[place] = values, float((values * weights).sum())
+        if loss.layout is torch.strided and not loss.is_meta and loss.numel():
+            values = loss.detach()
+            self._known[place] = values, float((values * weights).sum())
 
     def read(self, func: Any, args: Any) -> Any:
         """What the script reads of a loss whose backward had several values; None where this is no such call."""
         if not self._known or getattr(func, "__name__", "") not in _READ or not isinstance(args[0], torch.Tensor):
             return None
+        form = func.__name__ == "__format__"
         with torch._C.DisableTorchFunction():
             found = next((one for one in self._known.values() if _are_same(one[0], args[0])), None)
-        if found is None:
+        if found is None or (form and not args[1]):
             return None
-        number = _Number(found[1], found[0].numel(), self._heard)
-        return format(float(number), *args[1:]) if func.__name__ == "__format__" else number
+        return format(found[1], args[1]) if form else _Number(found[1], found[0].numel(), self._multiplied)
 
-    def _heard(self) -> None:
-        self.counted = True
+    def _multiplied(self) -> None:
+        place = self._frames.resolve(self._frames.here())
+        product = _node(self.text, ast.BinOp, place)
+        if isinstance(product, ast.BinOp) and isinstance(product.op, ast.Mult):
+            self.counted = self.counted or any(self._is_size(one, place) for one in (product.left, product.right))
+
+    def _is_size(self, node: ast.expr, place: Stack) -> bool:
+        """Whether an expression is a size, as the text of the innermost frame of a place has it, or of its callers."""
+        match node:
+            case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
+                return name in _SIZES
+            case ast.Subscript(value=ast.Attribute(attr="shape")):
+                return True
+            case ast.Name(id=name):
+                return self._holds_size(name, place)
+        return False
+
+    def _holds_size(self, name: str, place: Stack) -> bool:
+        """Whether a variable is given sizes alone, or by the caller of the function whose parameter it is."""
+        tree = parsed(self.text(place[0].file))
+        if tree is None:
+            return False
+        around = [one for one in ast.walk(tree) if isinstance(one, _FUNCTIONS) and _is_within(one, place[0].line)]
+        scope = max(around, key=lambda one: one.lineno, default=tree)
+        given = [
+            one.value
+            for one in ast.walk(scope)
+            if isinstance(one, ast.Assign) and any(isinstance(to, ast.Name) and to.id == name for to in one.targets)
+        ]
+        if given:
+            return all(not isinstance(one, ast.Name) and self._is_size(one, place) for one in given)
+        if isinstance(scope, ast.Module) or len(place) == 1:
+            return False
+        names = [one.arg for one in (*scope.args.posonlyargs, *scope.args.args)]
+        call = _node(self.text, ast.Call, place[1:])
+        if name not in names or not isinstance(call, ast.Call):
+            return False
+        by_name = next((one.value for one in call.keywords if one.arg == name), None)
+        at = names.index(name) - (names[0] == "self")
+        argument = by_name or (call.args[at] if at < len(call.args) else None)
+        return argument is not None and self._is_size(argument, place[1:])
 
 
 class _Number(float):
@@ -59,7 +107,7 @@ class _Number(float):
         self._count, self._tell = count, tell
 
     def __mul__(self, other: Any) -> Any:
-        if type(other) is int and other == self._count and not _is_scale(other):
+        if type(other) is int and other == self._count:
             self._tell()
         return super().__mul__(other)
 
@@ -69,11 +117,18 @@ class _Number(float):
         return float, (float(self),)
 
 
-def _is_scale(count: int) -> bool:
-    """Whether a count may as well be a change of unit, as 100 for per cent."""
-    return count == 10 ** round(math.log10(count))
+def _node(text: Callable[[str], bytes], kind: type[ast.expr], place: Stack) -> ast.expr | None:
+    """The expression of a kind that stands at the innermost frame of a place."""
+    tree = parsed(text(place[0].file)) if place else None
+    found = (one for one in ast.walk(tree) if isinstance(one, kind) and is_at(one, place[0])) if tree else ()
+    return next(iter(found), None)
+
+
+def _is_within(function: ast.FunctionDef | ast.AsyncFunctionDef, line: int) -> bool:
+    return function.lineno <= line <= (function.end_lineno or 0)
 
 
 def _are_same(values: torch.Tensor, tensor: torch.Tensor) -> bool:
     """Whether a tensor is the loss with these values, or the same memory without a graph."""
-    return tensor.shape == values.shape and tensor.data_ptr() == values.data_ptr() and tensor.dtype == values.dtype
+    alike = tensor.layout is values.layout and tensor.dtype == values.dtype and tensor.shape == values.shape
+    return alike and not tensor.is_meta and tensor.data_ptr() == values.data_ptr()

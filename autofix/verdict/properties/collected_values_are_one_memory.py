@@ -77,6 +77,20 @@ DATA = ("0.1 * policy(state)", "0.1 * policy(state).detach()")
 COPIED = ("field.square()", "field.clone().square()")
 
 
+ELSEWHERE = """\
+policy, value = nn.Linear(2, 2), nn.Linear(2, 1)
+optimizer = torch.optim.SGD([*policy.parameters(), *value.parameters()], lr=0.1)
+state, seen = torch.zeros(2), []
+for _ in range(5):
+    y = policy(torch.randn(2)).exp()
+    y += 1
+    state += 0.1 * y.detach()
+    seen.append(state)
+    loss = (value(torch.stack(seen)) - 1).square().mean() + y.mean()
+    train: loss
+"""
+
+
 class CollectedValuesAreOneMemory(OfTheCode):
     name, fact = "collected-values-are-one-memory", "one-memory-joined"
     runs = ("followed", "letter")
@@ -85,6 +99,7 @@ class CollectedValuesAreOneMemory(OfTheCode):
         "the last value"
     )
     raises = (
+        Example(ELSEWHERE, "y += 1", "y = y + 1"),
         Example(SOLVER.replace("SEEN", "field[1:-1]"), *COPIED),
         Example(SOLVER.replace("SEEN", "field"), *COPIED),
         Example(REPLAY.replace("KEPT", "state"), *DATA),
@@ -107,10 +122,11 @@ class CollectedValuesAreOneMemory(OfTheCode):
             return None
         known, code = evidence.case.pool.written, evidence.code
         kept = {"copied": replace(code, copied=True), "old_values": replace(code, old_values=True)}
-        return None if any(known[name] and _trains_alike(evidence, one) for name, one in kept.items()) else found
+        alike = (known[name] and self._trains_alike(evidence, one) for name, one in kept.items())
+        return None if any(alike) else found
 
-
-def _trains_alike(evidence: Evidence, kept: Reading) -> bool:
-    """Whether the program trains and prints the same where what was collected keeps its value."""
-    other = evidence.of(kept)
-    return not comparable(other) and not differences(evidence.letter, other, LIVE, printed=True)
+    def _trains_alike(self, evidence: Evidence, kept: Reading) -> bool:
+        """Whether the program trains and prints the same where what was collected keeps its value."""
+        other = evidence.of(kept)
+        same = not comparable(other) and not differences(evidence.letter, other, LIVE, printed=True)
+        return same and self.first(other) is None

@@ -27,8 +27,10 @@ def windows(
         if carrier.kind == "tensor" and (carrier.file, carrier.function) == (frame.file, frame.function):
             backward = source.statement(node)
             if (start := _start(source, carrier, backward)) is not None:
-                steps = insert_after(source, blocks.after_steps(source, backward), [f"{carrier.path} = {start}"])
-                yield steps, carrier.path, start
+                done = blocks.after_steps(source, backward)
+                behind = blocks.after(blocks.block_of(source, backward), done)
+                last = next((one for one in reversed(behind) if carrier.path in names.reads(one)), done)
+                yield insert_after(source, last, [f"{carrier.path} = {start}"]), carrier.path, start
 
 
 def _start(source: Source, carrier: Carrier, backward: ast.stmt) -> str | None:
@@ -37,6 +39,8 @@ def _start(source: Source, carrier: Carrier, backward: ast.stmt) -> str | None:
     around = itertools.takewhile(lambda one: one is not loop, blocks.around(source, backward))
     window = next((one for one in around if isinstance(one, ast.If) and _counts(one.test)), None)
     if loop is None or window is None:
+        return None
+    if any(carrier.path in names.reads(one) for one in blocks.after(blocks.block_of(source, window), window)):
         return None
     function = source.function(backward)
     bound = [one for one in names.assignments(source, carrier.path) if source.function(one) is function]
