@@ -151,7 +151,7 @@ class Freeze(Perturb):
         return [leaf for leaf in leaves if len(leaves) == 1 or _within(leaf, tensor) or _within(tensor, leaf)]
 
     def _reach(self, leaf: torch.Tensor) -> None:
-        self._reached.setdefault(storage_key(leaf), {})[leaf.data_ptr()] = leaf
+        self._reached.setdefault(storage_key(leaf), {})[_start(leaf)] = leaf
 
     def follow(self, args: Any, result: Any) -> None:
         """Hear what an op made: of a leaf, what has its shape may be this leaf, stepped."""
@@ -259,7 +259,7 @@ class Freeze(Perturb):
     def _put_back(self, leaf: torch.Tensor) -> None:
         old = self._trained[id(leaf)][1]
         self._removed.pop(storage_key(leaf), None)
-        if self._reached.get(storage_key(leaf), {}).get(leaf.data_ptr()) is leaf:
+        if self._reached.get(storage_key(leaf), {}).get(_start(leaf)) is leaf:
             data(leaf).copy_(old)
         else:  # it was given other memory, which may be somebody else's, too
             set_data(leaf, old.clone())
@@ -475,6 +475,11 @@ def _is_ours() -> bool:
     """Whether what runs now was called by an instrument of the probe, and not handed on by its modes alone."""
     ours = takewhile(lambda one: one.f_code.co_filename.startswith(HERE), outwards(sys._getframe(1)))
     return not [*ours][-1].f_code.co_name.startswith("__torch_")
+
+
+def _start(leaf: torch.Tensor) -> int:
+    """Where the memory of a leaf begins; 0 where it has no single one (sparse)."""
+    return 0 if storage_key(leaf) is None else leaf.data_ptr()
 
 
 def _within(part: torch.Tensor, whole: torch.Tensor) -> bool:
