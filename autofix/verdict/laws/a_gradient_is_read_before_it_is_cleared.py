@@ -21,7 +21,6 @@ import ast
 from autofix.experiments.compare import comparable
 from autofix.probe import wire
 from autofix.syntax import writes
-from autofix.syntax.sources import Sources
 from autofix.verdict.law import PASSES, KeptByChange, at
 from autofix.verdict.runs import Runs
 
@@ -43,7 +42,7 @@ class AGradientIsReadBeforeItIsCleared(KeptByChange):
 
 def is_written(runs: Runs, stack: wire.Stack) -> bool:
     """Whether what stands at a place is written to there, and not only read."""
-    for _, source, node in Sources.of(runs.case.pool.target).nodes(stack[:1]):
+    for _, source, node in runs.sources.nodes(stack[:1]):
         holder = source.parent(node)
         called = source.parent(holder) if isinstance(holder, ast.Attribute) else None
         return isinstance(holder, ast.AugAssign) or (isinstance(called, ast.Call) and writes.in_place(called))

@@ -38,7 +38,6 @@ from autofix.experiments.spec import RunSpec
 from autofix.probe import wire
 from autofix.syntax.one_tensor import are_one, writes_to_one, written_alike
 from autofix.syntax.source import Source
-from autofix.syntax.sources import Sources
 from autofix.verdict.law import PASSES, KeptByChange, at
 from autofix.verdict.runs import Runs
 
@@ -86,7 +85,7 @@ def is_half(runs: Runs) -> bool:
 
 def _found(runs: Runs, stacks: Iterable[wire.Stack]) -> list[Place] | None:
     """The statements or calls of some places; None where one is not found."""
-    sources = Sources.of(runs.case.pool.target)
+    sources = runs.sources
     found = [next(sources.nodes(stack), None) for stack in stacks]
     known = [(source, node) for _, source, node in filter(None, found)]
     return known if len(known) == len(found) else None

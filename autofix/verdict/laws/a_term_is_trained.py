@@ -23,7 +23,6 @@ from dataclasses import replace
 
 from autofix.experiments.compare import comparable, same_gradients
 from autofix.probe import wire
-from autofix.syntax.sources import Sources
 from autofix.verdict.derivatives import depends, plain
 from autofix.verdict.effect import trains_alike
 from autofix.verdict.law import PASSES, KeptByGraphs
@@ -57,5 +56,5 @@ class ATermIsTrained(KeptByGraphs):
 
 def _is_said(runs: Runs, stack: wire.Stack) -> bool:
     """Whether a call says itself whether what it gives has a graph."""
-    found = (node for _, _, node in Sources.of(runs.case.pool.target).nodes(stack[:1]) if isinstance(node, ast.Call))
+    found = (node for _, _, node in runs.sources.nodes(stack[:1]) if isinstance(node, ast.Call))
     return any(word.arg in ("create_graph", None) for call in found for word in call.keywords)

@@ -22,7 +22,6 @@ from autofix.experiments.compare import comparable, departures
 from autofix.experiments.sketches import LIVE
 from autofix.experiments.spec import Intervention
 from autofix.probe import wire
-from autofix.syntax.sources import Sources
 from autofix.verdict.law import KeptByChange, at
 from autofix.verdict.runs import Runs
 
@@ -50,7 +49,7 @@ class AWriteForAPassEndsWithIt(KeptByChange):
 
 def _is_conditional(runs: Runs, stack: wire.Stack) -> bool:
     """Whether a condition decides if a place is come to, other than that of a script which is run."""
-    for _, source, node in Sources.of(runs.case.pool.target).nodes(stack):
+    for _, source, node in runs.sources.nodes(stack):
         inner: ast.AST | None = node
         while inner is not None and not isinstance(inner, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
             if isinstance(inner, (ast.If, ast.IfExp, ast.While, ast.Match, ast.BoolOp)) and not _starts(inner):

@@ -41,7 +41,6 @@ from autofix.experiments.readings import LEAST, deprived, learns, orphans
 from autofix.experiments.sketches import norm
 from autofix.probe import wire
 from autofix.syntax.edits import second_name
-from autofix.syntax.sources import Sources
 from autofix.verdict.law import KEPT, SILENT, Law, Ruling, Word, at
 from autofix.verdict.runs import Runs, lines
 
@@ -100,7 +99,7 @@ def _written_over(runs: Runs) -> str:
     letter, copies = runs.letter, runs.case.pool.written["copied"]
     if not copies or comparable(letter) or len(letter.steps) < LEAST or not any(orphans(letter)):
         return ""
-    sources = Sources.of(runs.case.pool.target)
+    sources = runs.sources
     written = (write for saved in runs.trace.saved for write in saved.writes)
     places = {write.stack[:1]: name for write in written if (name := second_name(sources, write.stack))}
     other = runs.of(replace(runs.code, copied=True)) if places else letter

@@ -9,7 +9,6 @@ from autofix.experiments.compare import comparable, differences
 from autofix.experiments.sketches import LIVE
 from autofix.probe import wire
 from autofix.syntax.edits import lasting, second_is_met, second_name, written_name
-from autofix.syntax.sources import Sources
 from autofix.verdict.law import at
 from autofix.verdict.left_open.told import told_as
 from autofix.verdict.runs import Runs
@@ -22,7 +21,7 @@ def seen(runs: Runs) -> tuple[str, wire.Stack]:
     name, place = by_write(runs)
     if name:
         return name, place
-    sources = Sources.of(runs.case.pool.target)
+    sources = runs.sources
     if written := runs.case.pool.leaf_written:
         return second_name(sources, written, older=True), written[:1]
     made = [one.made for one in runs.trace.crossings if one.by == "failing" and not runs.letter.reused]
@@ -34,14 +33,14 @@ def seen(runs: Runs) -> tuple[str, wire.Stack]:
 
 def by_write(runs: Runs) -> tuple[str, wire.Stack]:
     """The same of writes that spoiled a saved tensor, also where they write the whole of it."""
-    sources = Sources.of(runs.case.pool.target)
+    sources = runs.sources
     named = ((second_name(sources, stack), stack[:1]) for stack in _written(runs))
     return next((one for one in named if one[0]), ("", ()))
 
 
 def is_met(runs: Runs) -> bool:
     """Whether each pass reads that name, if any does: where a condition decides it, these passes may show nothing."""
-    sources, leaf = Sources.of(runs.case.pool.target), runs.case.pool.leaf_written
+    sources, leaf = runs.sources, runs.case.pool.leaf_written
     if leaf:
         return second_is_met(sources, leaf, older=True)
     return all(second_is_met(sources, stack) for stack in _written(runs))
@@ -93,5 +92,5 @@ def _clause(runs: Runs) -> str:
 
 def other(runs: Runs, name: str, place: wire.Stack) -> str:
     """The name that is written to, which may be called alike in another function."""
-    written = written_name(Sources.of(runs.case.pool.target), place)
+    written = written_name(runs.sources, place)
     return f"{'its own ' * (written == name)}`{written}`" if written else "its other name"

@@ -25,7 +25,6 @@ from autofix.core.model import Finding
 from autofix.probe import wire
 from autofix.syntax import writes
 from autofix.syntax.edits.passes.rewritten import rewritten
-from autofix.syntax.sources import Sources
 from autofix.verdict.evidence import Evidence
 from autofix.verdict.property import Example, Property
 
@@ -92,17 +91,15 @@ class DataDrift(Property):
     )
 
     def find(self, evidence: Evidence) -> Finding | None:
-        target = evidence.case.pool.target
-        code, edited = Sources.of(target), Sources.of(target, evidence.files)
         stacks = [evidence.failure.stack, *(one.stack for saved in evidence.trace.saved for one in saved.writes)]
         failing = {
             (str(source.path), writes.written(source, one))
             for stack in stacks
-            for _, source, node in code.nodes(stack[:1])
+            for _, source, node in evidence.sources.nodes(stack[:1])
             for one in ast.walk(source.statement(node))
         }
         for path in dict.fromkeys(path for path, name in failing if name):
-            if (source := edited.source(path)) is None:
+            if (source := evidence.edited_sources.source(path)) is None:
                 continue
             for one in rewritten(source):
                 if (path, one.name) in failing:

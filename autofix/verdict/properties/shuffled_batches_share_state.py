@@ -25,7 +25,6 @@ from __future__ import annotations
 
 from autofix.core.model import Finding
 from autofix.syntax.edits.passes.shuffled import is_of_rows, shuffled
-from autofix.syntax.sources import Sources
 from autofix.verdict.evidence import Evidence
 from autofix.verdict.property import Example, Property
 
@@ -204,7 +203,7 @@ class ShuffledBatchesShareState(Property):
         reading = evidence.assessment.reading
         if reading is None or not reading.truncated:
             return None
-        sources = Sources.of(evidence.case.pool.target)
+        sources = evidence.sources
         carriers = dict.fromkeys(c for one in evidence.trace.crossings if one.by != "earlier" for c in one.carriers)
         path = next((one.path for one in carriers if is_of_rows(sources, one)), "")
         place = shuffled(sources, evidence.failure.stack, evidence.trace.crossings) if path else ()

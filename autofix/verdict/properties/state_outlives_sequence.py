@@ -25,7 +25,6 @@ from __future__ import annotations
 from autofix.core.model import Finding
 from autofix.probe import wire
 from autofix.syntax.edits.passes.outlived import outlived
-from autofix.syntax.sources import Sources
 from autofix.verdict.evidence import Evidence
 from autofix.verdict.property import Example, Property
 
@@ -178,7 +177,7 @@ class StateOutlivesSequence(Property):
     def find(self, evidence: Evidence) -> Finding | None:
         if evidence.assessment.reading is None or not evidence.assessment.reading.truncated:
             return None
-        sources = Sources.of(evidence.case.pool.target)
+        sources = evidence.sources
         for one in outlived(evidence.trace.crossings, evidence.failure.stack, sources):
             line, function = one.begins.lineno, one.carrier.function
             place = wire.Frame(str(one.source.path), line, 0, line, 0, function)
