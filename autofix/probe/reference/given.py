@@ -53,7 +53,8 @@ class Given(Listener):
         assign = kind.__setattr__
 
         def assigned(module: torch.nn.Module, name: str, value: Any) -> None:
-            parameter = vars(module).get("_parameters", {}).get(name)
+            held = vars(module).get("_parameters", {})
+            parameter = held[name] if name in held else None  # noqa: SIM401  a compiled script's is no dict
             plain = isinstance(value, torch.Tensor) and not isinstance(value, torch.nn.Parameter)
             if not isinstance(parameter, torch.Tensor) or not plain or not self._updates(parameter, value):
                 assign(module, name, value)
