@@ -170,6 +170,24 @@ for _ in range(4):
 +    loss = D(Twice.apply(fake.detach())).pow(2).mean() + fake.detach().pow(2).mean()
 -    fake.requires_grad_(True)
     train: (loss + (D(Twice.apply(fake)) - 1).pow(2).mean())
+! unsafe: what a compiled module makes of the tensor is not followed
+class Trainer:
+    def __init__(self):
+        self.G, self.D = torch.nn.Linear(2, 3), torch.jit.script(torch.nn.Linear(3, 1))
+        self.opt = torch.optim.SGD([*self.G.parameters(), *self.D.parameters()], lr=0.1)
+
+    def step(self):
+        opt, fake = self.opt, self.G(torch.randn(5, 2))
+-        fake.requires_grad = False
+-        loss = self.D(fake).pow(2).mean() + (fake - 1).pow(2).mean()
++        loss = self.D(fake.detach()).pow(2).mean() + (fake.detach() - 1).pow(2).mean()
+-        fake.requires_grad = True
+        train: (loss + (self.D(fake) - 1).pow(2).mean() + fake.pow(2).mean())
+
+
+trainer = Trainer()
+for _ in range(4):
+    trainer.step()
 ! unsafe: the picture that the optimizer was made for grows; its new size may be meant as a result of it
 class Dream:
     def __init__(self, start, rate):

@@ -91,6 +91,17 @@ for _ in range(3):
     loss.backward()
     opt.step()
     meter.update(loss.item(), size)
+! unsafe: the number is multiplied by a size of something else, which is as large
+net = torch.nn.Linear(5, 3)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(3):
+    x = torch.randn(5, 5)
+-    loss = net(x).pow(2).mean(1)
++    loss = net(x).pow(2).mean(1).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+    print(loss.item() * x.size(1))
 ! unsafe: the number is multiplied by something else, of which there are as many
 net, steps = torch.nn.Linear(2, 3), 5
 opt = torch.optim.SGD(net.parameters(), lr=0.1)

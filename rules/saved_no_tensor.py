@@ -73,7 +73,7 @@ w = torch.ones(3, requires_grad=True)
 opt = torch.optim.SGD([w], lr=0.1)
 for _ in range(4):
     train: (Scaled.apply(w, 3.0, 2) - 1).square().sum()
-! a method of the class saves a flag between two tensors
+! a flag is saved between two tensors
 class Gated(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x, hard, gate):

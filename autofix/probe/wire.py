@@ -397,7 +397,10 @@ class Fact:
     # loss-trains-target | target-of-copy | target-made-off | written-in-forward | learns-by-write |
     # write-outlives-pass | evaluation-goes-on | moved-again | entries-left | entries-anew | stand-in |
     # swallowed | weight-is-residual | starts-idle | unreachable | set-for-a-call |
-    # computed-first | put-off | weighed-by-off | trains-more-by-off | shares-what-is-off, or a suspicion
+    # computed-first | put-off | weighed-by-off | trains-more-by-off | shares-what-is-off | array-of-parameters |
+    # constant-was-stepped | counted | derivative-is-plain | divided-by-itself | flag-holds | flag-is-bypassed |
+    # flag-is-lost | holds-two | leaf-of-result | loss-rebuilds-input | own-output-read | stays-frozen |
+    # steps-by-hand, or a suspicion
     name: str
     subject: str
     stack: Stack = ()

@@ -7,9 +7,9 @@ that an optimizer is given is a leaf of its own, or stands for the leaves that i
 module computes is switched off, it is cut, or what is behind it is frozen (`flagged`). The values that a backward
 starts from are summed up, or their mean is taken; those of which each depends on an example of its own, by which a
 derivative is asked for, are summed up. A conversion, a flag on another result or an unused input has one reading each,
-and so has a gradient that is to be kept, or to meet a hook, where gradients are off: none comes. A result whose flag is
-switched off is a constant until it is on again (`resting`). So has a view that is
-to be cut, or to have another shape: it is so from then on, for all who hold that very tensor.
+and so has a gradient that is to be kept, or to meet a hook, where gradients are off: none comes. So has a view that is
+to be cut, or to have another shape: it is so from then on, for all who hold that very tensor. A result whose flag is
+switched off is a constant until it is on again (`resting`).
 """
 
 from __future__ import annotations
@@ -297,6 +297,9 @@ class Perform(Functions, Listener):
                 return "real_loss", torch.ones_like(loss)
             self._performed[self._frames.here()] = "complex_loss"  # also where it was real before
             return "complex_loss", torch.sgn(loss.detach()) if self._operation else torch.ones_like(loss)
+
+    def backward_done(self, _call: Call) -> None:
+        self.resting.look()
 
     def step(self, _index: int, _optimizer: torch.optim.Optimizer) -> None:
         self._in_step = True

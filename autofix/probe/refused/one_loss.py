@@ -22,7 +22,6 @@ from ..program.frames import Frames, Raw
 from ..wire import Stack
 
 _READ = ("item", "__float__", "__format__")
-_SIZES = ("len", "size", "numel", "nelement")
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -61,12 +60,14 @@ class OneLoss:
             self.counted = self.counted or any(self._is_size(one, place) for one in (product.left, product.right))
 
     def _is_size(self, node: ast.expr, place: Stack) -> bool:
-        """Whether an expression is a size, as the text of the innermost frame of a place has it, or of its callers."""
+        """Whether an expression says how many values there are, in the text of a place or of its callers."""
         match node:
-            case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
-                return name in _SIZES
-            case ast.Subscript(value=ast.Attribute(attr="shape")):
+            case ast.Call(func=ast.Name(id="len") | ast.Attribute(attr="numel" | "nelement")):
                 return True
+            case ast.Call(func=ast.Attribute(attr="size"), args=[ast.Constant(value=0)]):
+                return True
+            case ast.Subscript(value=ast.Attribute(attr="shape") | ast.Call(func=ast.Attribute(attr="size")), slice=at):
+                return isinstance(at, ast.Constant) and at.value == 0
             case ast.Name(id=name):
                 return self._holds_size(name, place)
         return False

@@ -23,6 +23,8 @@ class Resting:
     def __init__(self) -> None:
         self._graphs = Remembered[torch.Tensor]()
         self._awake = Remembered[torch.Tensor]()
+        self.is_bypassed = False
+        """Whether something took a result that is on again as it is: then its gradient goes nowhere."""
 
     def switch_off(self, target: torch.Tensor) -> torch.Tensor:
         """Switch off the flag of a result."""
@@ -30,10 +32,9 @@ class Resting:
             self._graphs.keep(target, target.clone())
         return target.detach_()
 
-    @property
-    def is_bypassed(self) -> bool:
-        """Whether something took a result that is on again otherwise: then its gradient goes nowhere."""
-        return any(tensor.grad is not None for tensor in self._graphs)
+    def look(self) -> None:
+        """See where the gradients of a backward went."""
+        self.is_bypassed = self.is_bypassed or any(tensor.grad is not None for tensor in self._awake)
 
     def given(self, func: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
         """What a call is given: with its graph what is on again. A call that sets a flag is heard."""

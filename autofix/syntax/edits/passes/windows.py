@@ -43,6 +43,9 @@ def _start(source: Source, carrier: Carrier, backward: ast.stmt) -> str | None:
     if any(carrier.path in names.reads(one) for one in blocks.after(blocks.block_of(source, window), window)):
         return None
     function = source.function(backward)
+    reads = (one for one in names.mentions(function or source.tree, carrier.path) if isinstance(one.ctx, ast.Load))
+    if any(one.lineno > (loop.end_lineno or 0) for one in reads):
+        return None
     bound = [one for one in names.assignments(source, carrier.path) if source.function(one) is function]
     inside, within = ({id(one) for one in ast.walk(part)} for part in (loop, window))
     before = [one for one in bound if id(one) not in inside]
