@@ -244,10 +244,11 @@ class Pool:
     def ended_early(self, files: Mapping[Path, bytes], readings: Iterable[Reading]) -> bool:
         """Whether time ended a run of an edit, or of these readings, before it had shown what it was made for.
 
-        How long it takes to compile says nothing.
+        How long it takes to compile, or to come to the end of the script, says nothing.
         """
         mine, known = RunSpec.edited(files).files, set(readings)
-        early = (spec for spec in self._runs.early if spec.intervention is not Intervention.COMPILED)
+        free = (Intervention.COMPILED, Intervention.THROUGH)
+        early = (spec for spec in self._runs.early if spec.intervention not in free)
         return any(spec.reading in known if spec.reading is not None else spec.files == mine for spec in early)
 
     @property

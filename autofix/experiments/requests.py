@@ -166,7 +166,7 @@ class Builder:
             asked = replace(asked, outputs=True, shifted=_SHIFTS[spec.intervention], shifts=spec.owner)
         if spec.intervention is Intervention.NUDGED and self._converts():
             asked = replace(asked, expected=(first_steps(first),))  # where gradients differ, it has shown enough
-        asked = self._with_next_pass(asked, first) if spec.intervention is Intervention.SHORTENED else asked
+        asked = self._further(asked, first, spec)
         lines = line_maps(self.target, dict(spec.files))
         return replace(asked, segments=_segments(first, asked) if reading.separated or asked.off else (), lines=lines)
 
@@ -179,7 +179,7 @@ class Builder:
             asked = _ending_with(asked, first)
             asked = asked if spec.treatment is Treatment.LIVE else self._shortly(asked, first, spec)
             asked = replace(asked, stop_at=tuple(spec.times * count for count in asked.stop_at))
-        asked = self._with_next_pass(asked, first) if spec.intervention is Intervention.SHORTENED else asked
+        asked = self._further(asked, first, spec)
         return replace(
             asked,
             lines=line_maps(self.target, dict(spec.files)),
@@ -187,12 +187,17 @@ class Builder:
             expected=expected, time_limit=self._limit(first), growing=STEPS if first.hurried else asked.growing,
         )  # fmt: skip
 
-    def _with_next_pass(self, asked: wire.Request, first: wire.Trace) -> wire.Request:
-        """A run that comes to the next pass of the loops around what failed, as those inside end soon."""
+    def _further(self, asked: wire.Request, first: wire.Trace, spec: RunSpec) -> wire.Request:
+        """A run that comes to the next pass of the loops around what failed, or to the end: those inside end soon."""
+        if spec.intervention not in (Intervention.SHORTENED, Intervention.THROUGH):
+            return asked
+        asked = replace(asked, setup=replace(asked.setup, shorten=_BRIEFLY), time_limit=self._limit(first))
+        if spec.intervention is Intervention.THROUGH:
+            return replace(asked, failed_at=(), stop_at=(), most=(), idle=(), rounds=())
         before = (self.baseline.backward_count, *self.baseline.counts, *[0] * len(first.counts))
         far = (had + 2 * _BRIEFLY for had in before)
         stop = tuple(most and max(most, needed) for most, needed in zip(asked.stop_at, far, strict=False))
-        return replace(asked, setup=replace(asked.setup, shorten=_BRIEFLY), stop_at=stop, time_limit=self._limit(first))
+        return replace(asked, stop_at=stop)
 
     def _limit(self, first: wire.Trace) -> float:
         """Seconds within which a run ends that is to come as far as the first one."""

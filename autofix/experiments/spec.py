@@ -25,7 +25,7 @@ class Intervention(enum.Enum):
     puts them, and draws are told apart as when ORDERED. BOUNDING: what a clamp leaves of a value is a little otherwise.
     FARTHER: they start a trifle farther than usual. STIRRED: a step also moves what it has no gradient for.
     COMPILED: `torch.compile` compiles, and no instrument watches. SHORTENED: loops that train end after two passes, so
-    that the loops around them come to their next.
+    that the loops around them come to their next. THROUGH: so they do, and the run goes on to the end of the script.
     """
 
     NONE = enum.auto()
@@ -47,6 +47,7 @@ class Intervention(enum.Enum):
     STIRRED = enum.auto()
     COMPILED = enum.auto()
     SHORTENED = enum.auto()
+    THROUGH = enum.auto()
 
     @property
     def only_watches(self) -> bool:

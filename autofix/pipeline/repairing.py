@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from autofix.audit import told
-from autofix.core.model import Fix, Outcome, Report, Target
+from autofix.core.model import Applicability, Fix, Outcome, Report, Target
 from autofix.experiments.client import Probe
 from autofix.experiments.pool import Pool
 from autofix.experiments.reproduce import audited, missing_words, reproduce
@@ -47,7 +47,11 @@ def repaired(
         rounds = Rounds(probe, target, rules, tell, found)
         rounds.search(case)
         tell("comparing the edits that run")
-        fixes = apart(without_idle_parts(case, confirmed(case, telling(ordered(rounds.fixes)))))
+        fixes = confirmed(case, telling(ordered(rounds.fixes)))
+        while rounds.left and not any(fix.verdict.applicability is Applicability.SAFE for fix in fixes):
+            rounds.go_on(case, fixes)
+            fixes = confirmed(case, telling(ordered(rounds.fixes)))
+        fixes = apart(without_idle_parts(case, fixes))
         question = question_of(case, fixes)
         if question is not None and not question.chosen:
             fixes, question = with_answers_first(fixes, question)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import itertools
+import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -53,6 +54,8 @@ class Rounds:
         self.broken: list[Fix] = []
         """The edits with which, as the first ones, the script dies of something else than autograd."""
         self.tried: set[frozenset[tuple[Path, bytes]]] = set()
+        self.left: list[tuple[Built, _Waiting]] = []
+        """What was not tried because of an edit that is safe."""
 
     def search(self, case: Case) -> None:
         """Breadth first over chains of cures: a candidate that only uncovers the next failure is built upon."""
@@ -69,9 +72,20 @@ class Rounds:
                 return
             level = self._next(found)
 
+    def go_on(self, case: Case, fixes: Sequence[Fix]) -> None:
+        """Try what an edit made needless that was safe at first and has not stood the rest; `fixes` are all until now.
+
+        What is left was to be tried only if it came before that one.
+        """
+        self.fixes, left, self.left = list(fixes), self.left, []
+        for built, waiting in itertools.groupby(left, operator.itemgetter(0)):
+            self._try_each(case, built, [one for _, one in waiting])
+
     def _try(self, case: Case, built: Built) -> list[tuple[Candidate, wire.Trace]]:
         """Run every candidate for one diagnosis; returns those to build upon."""
-        queue = self._queue(case, built)
+        return self._try_each(case, built, self._queue(case, built))
+
+    def _try_each(self, case: Case, built: Built, queue: list[_Waiting]) -> list[tuple[Candidate, wire.Trace]]:
         uncovered = []
         behind: list[Evidence] = []
         while queue and not self._has_waited(case, len(queue)):
@@ -92,12 +106,12 @@ class Rounds:
             if verdict.applicability is Applicability.SAFE:
                 if not any(other.verdict.applicability is Applicability.SAFE for other in self.fixes[:-1]):
                     self.found(one)
-                queue = self._worth(case, queue)
+                queue = self._worth(case, queue, built)
             if verdict.run is RunOutcome.OTHER_FAILURE:
                 if built.candidate is None and not of_autograd(evidence.edited):
                     self.broken.append(one)
                 uncovered += self._uncovered(case, built, (candidate, evidence), queue)
-                queue = self._worth(case, queue)
+                queue = self._worth(case, queue, built)
         case.pool.look_ahead(())  # what is left is not wanted: its runs would go on beside those that are
         return uncovered
 
@@ -126,7 +140,7 @@ class Rounds:
             if _key(candidate) not in self.tried
         ]
         if base is not None:
-            queue = self._worth(case, self._telling(case, queue))
+            queue = self._worth(case, self._telling(case, queue), built)
             if not case.pool.quick:  # what cured the failure before this one likely cures this one, too
                 queue.sort(key=lambda waiting: not _is_one_cure(waiting[0]))
         self.tried.update(_key(candidate) for candidate, _ in queue)
@@ -182,14 +196,15 @@ class Rounds:
         known = self.broken + self.fixes * (not case.pool.quick)
         return [one for one in queue if not only_adds(diff(self.target, one[0]), known)]
 
-    def _worth(self, case: Case, queue: list[_Waiting]) -> list[_Waiting]:
+    def _worth(self, case: Case, queue: list[_Waiting], built: Built) -> list[_Waiting]:
         """What is left to try beside a safe edit, if one is known; runs of the others end."""
         if not any(fix.verdict.applicability is Applicability.SAFE for fix in self.fixes):
             return queue
         kept = still_worth_a_run([candidate for candidate, _ in queue], self.fixes) if case.pool.quick else []
-        for candidate, _ in queue:
+        for candidate, evidence in queue:
             if candidate not in kept:
                 case.pool.drop(candidate.files)
+                self.left.append((built, (candidate, evidence)))
         return [waiting for waiting in queue if waiting[0] in kept]
 
     def _next(self, found: list[tuple[Candidate, wire.Trace]]) -> Iterator[Built]:

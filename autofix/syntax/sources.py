@@ -170,20 +170,23 @@ class Sources:
             yield from self._named(source, ast.ClassDef, name)
 
     def reads(self, function: Function, source: Source) -> int:
-        """How often `source` and what it imports read a function by its name, or call an instance that it is run by.
+        """How often `source` and what it imports read a function by its name, or call an instance that it is run by."""
+        return sum(1 for _ in self.readers(function, source))
+
+    def readers(self, function: Function, source: Source) -> Iterator[tuple[Source, ast.Name | ast.Attribute]]:
+        """Where `source` and what it imports read a function by its name, or call an instance that it is run by.
 
         Variables of that name do not count, nor calls that mean another function.
         """
         files = list(self.imported_by(source))
         owner = next((up for one in files if isinstance(up := one.parent(function), ast.ClassDef)), None)
         names = {function.name} if owner is None or function.name not in _CALLED else _instances(files, owner.name)
-        return sum(
-            self._reads(one, node, function, method=owner is not None)
-            for one in files
-            for name in names
-            for node in one.mentioning(name)
-            if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load) and name_of(node) == name
-        )
+        for one in files:
+            for node in (node for name in names for node in one.mentioning(name) if name_of(node) == name):
+                match node:
+                    case ast.Name(ctx=ast.Load()) | ast.Attribute(ctx=ast.Load()):
+                        if self._reads(one, node, function, method=owner is not None):
+                            yield one, node
 
     def _reads(self, source: Source, node: ast.Name | ast.Attribute, function: Function, *, method: bool) -> bool:
         if isinstance(node, ast.Name) and node.id == function.name:

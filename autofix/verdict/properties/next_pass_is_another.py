@@ -22,13 +22,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from autofix.core.model import Finding, Treatment
-from autofix.experiments.compare import comparable, same_or_rounded
-from autofix.experiments.sketches import FROZEN, LIVE
-from autofix.experiments.spec import Intervention, RunSpec
+from autofix.core.model import Finding
+from autofix.experiments.spec import Intervention
 from autofix.probe import wire
 from autofix.verdict.evidence import Evidence
 from autofix.verdict.property import Example, Property
+from autofix.verdict.shortened import shortened
 
 READER = """\
 class Reader(nn.Module):
@@ -153,35 +152,16 @@ class NextPassIsAnother(Property):
         whole = code.outcome != "stopped"
         if whole or not (removed or written) or replace(reading, truncated=False) != reading.letter:
             return None
-        for treatment, tolerance in ((Treatment.LIVE, LIVE), (Treatment.FROZEN, FROZEN), (Treatment.STILL, FROZEN)):
-            both = evidence.of(reading, treatment), evidence.of_edit(treatment)
-            if not _alike(*both, tolerance):
-                continue
-            specs = [
-                replace(spec, treatment=treatment, intervention=Intervention.SHORTENED)
-                for spec in (RunSpec.reference(reading), RunSpec.edited(evidence.files))
-            ]
-            evidence.case.pool.expect(*specs)
-            one, other = map(evidence.case.pool.get, specs)
-            again = [*_ran_again(removed, one), *_ran_again(written, other)]
-            if not again or not _ended_alike(both, (one, other)) or comparable(one) or _alike(one, other, tolerance):
-                return None
-            path, line = again[0]
-            what = "the edit fails" if other.failure else "the edit trains otherwise than the code"
-            place = wire.Frame(path, line, 0, line, 0, "")
-            return self.found((place,), subject=f"line {line} of {Path(path).name}", what=what)
-        return None
-
-
-def _alike(code: wire.Trace, edited: wire.Trace, tolerance: float) -> bool:
-    """Whether two runs that ended well train the same, but for what rounding leaves."""
-    return edited.ended_well and not comparable(code) and same_or_rounded(code, edited, tolerance)
-
-
-def _ended_alike(whole: tuple[wire.Trace, wire.Trace], short: tuple[wire.Trace, wire.Trace]) -> bool:
-    """Whether the same loops ended early in the code and in the edit, as far as that came; a limit is no end."""
-    code, edited = ({*now.notes} - {*then.notes} for now, then in zip(short, whole, strict=True))
-    return edited <= code if short[1].failure else edited == code and short[1].ended_well
+        made = shortened(evidence, Intervention.SHORTENED)
+        if made is None or made.are_alike:
+            return None
+        again = [*_ran_again(removed, made.code), *_ran_again(written, made.edited)]
+        if not again:
+            return None
+        path, line = again[0]
+        what = "the edit fails" if made.edited.failure else "the edit trains otherwise than the code"
+        place = wire.Frame(path, line, 0, line, 0, "")
+        return self.found((place,), subject=f"line {line} of {Path(path).name}", what=what)
 
 
 def _latest(run: wire.Trace) -> Iterator[tuple[_Line, int]]:

@@ -21,15 +21,14 @@ kept, and what is believed of a model.
 
 from __future__ import annotations
 
-import math
 import operator
 from dataclasses import replace
-from pathlib import Path
 
 from autofix.core.model import Effect, Finding, Treatment
-from autofix.experiments.compare import comparable, same_gradients
+from autofix.experiments.compare import same_gradients
 from autofix.experiments.sketches import EXACT
 from autofix.experiments.spec import Intervention, RunSpec
+from autofix.experiments.taken import differing, line_of, taken_otherwise
 from autofix.probe import wire
 from autofix.verdict.evidence import Evidence
 from autofix.verdict.property import Example, Property
@@ -38,8 +37,6 @@ _TIMES = 2
 """How many times as far a run goes on, to come to a second evaluation."""
 _NEVER = 1 << 30
 """A round that no run comes to."""
-_SAME, _BESIDE = 1e-3, 1e-5
-"""By which part of itself, and of the largest one there, a number may differ by rounding."""
 CARRIED = """\
 class Net(nn.Module):
     def __init__(self):
@@ -273,52 +270,18 @@ class NumberIsAnother(Property):
         found = evidence.assessment
         reading = evidence.reading
         frozen = [one for one in evidence.compared(reading) if one.treatment is Treatment.FROZEN]
-        place = next((_other(one.reference, one.candidate) for one in frozen), "")
+        place = next((taken_otherwise(one.reference, one.candidate) for one in frozen), "")
         if place and found.effect is Effect.IDENTICAL and not same_gradients(frozen[0].reference, frozen[0].candidate):
             want = evidence.of(reading, intervention=Intervention.UNMOVED)
             have = evidence.of_edit(intervention=Intervention.UNMOVED)
-            place = _other(want, have) if same_gradients(want, have, EXACT) else place
+            place = taken_otherwise(want, have) if same_gradients(want, have, EXACT) else place
         elif place and found.effect not in (Effect.IDENTICAL, Effect.TRUNCATED):
-            place = _old(evidence, frozen[0].reference) or _other(
+            place = _old(evidence, frozen[0].reference) or taken_otherwise(
                 evidence.of(reading, Treatment.STILL), evidence.of_edit(Treatment.STILL)
             )
         if not place:
             return None
-        return self.found(at=_at(place))
-
-
-def _at(site: str) -> str:
-    """The line of a site."""
-    file, _, line = site.partition("|")[0].split(":")
-    return f"{file}:{line}"
-
-
-def _other(code: wire.Trace, edited: wire.Trace) -> str:
-    """The first place of the code at which another number is taken in an edited run; '' where there is none."""
-    if comparable(code) or not edited.ended_well or set(code.drawn_at) != set(edited.drawn_at):
-        return ""
-    got = _by_site(edited)
-    tried = {f"{Path(frame.file).name}:{frame.line}" for done in code.performed for frame in done.stack[:1]}
-    places = ((site, calls) for site, calls in _by_site(code).items() if _at(site) not in tried)
-    return next((site for site, calls in places if _takes_others(calls, got.get(site, []))), "")
-
-
-def _by_site(trace: wire.Trace) -> dict[str, list[wire.Taken]]:
-    found: dict[str, list[wire.Taken]] = {}
-    for one in trace.taken:
-        found.setdefault(one.site, []).append(one)
-    return found
-
-
-def _takes_others(want: list[wire.Taken], have: list[wire.Taken]) -> bool:
-    """Whether the calls of a line take other numbers in an edited run.
-
-    What has a graph in one run alone is heard in the other only: each call of the run with fewer has one like it there.
-    """
-    differ = [[any(_differing(one.values, other.values)) for other in have] for one in want]
-    if len(want) == len(have):
-        return any(row[number] for number, row in enumerate(differ))
-    return any(map(all, differ if len(want) < len(have) else zip(*differ, strict=True)))
+        return self.found(at=line_of(place))
 
 
 def _old(evidence: Evidence, code: wire.Trace) -> str:
@@ -336,7 +299,7 @@ def _old(evidence: Evidence, code: wire.Trace) -> str:
     got = {(one.site, one.call): one for one in newer.taken}
     off = [(one, got[one.site, one.call]) for one in code.taken if one.off and (one.site, one.call) in got]
     for one, mine in off:
-        other = _differing(one.values, mine.values)
+        other = differing(one.values, mine.values)
         if any(differs and not moves for differs, moves in zip(other, _moved(mine, late), strict=False)):
             return one.site
         if (latest := _latest(evidence, spec, mine, late)) and any(map(operator.and_, other, latest)):
@@ -377,10 +340,3 @@ def _moved(one: wire.Taken, late: wire.Trace) -> list[bool]:
     calls = (other for other in late.taken if (other.site, other.call) == (one.site, one.call))
     others = next((other.values for other in calls), ())
     return [a != b for a, b in zip(one.values, others, strict=False)]
-
-
-def _differing(want: tuple[float, ...], have: tuple[float, ...]) -> list[bool]:
-    """Of each number that two runs take at a call, whether it is another by more than rounding."""
-    known = _BESIDE * max(map(abs, filter(math.isfinite, want)), default=0.0)
-    pairs = zip(want, have, strict=False)
-    return [math.isfinite(a) and not math.isclose(a, b, rel_tol=_SAME, abs_tol=known) for a, b in pairs]
