@@ -5,11 +5,13 @@
 The passes hand a state on that has a row for each example of a batch (the hidden state of a recurrent layer, the
 potential of a spiking one), the edit cuts the graph between them and keeps the value, and the innermost loop around the
 backward takes its batches in random order: a `DataLoader` with `shuffle=True`, a `randperm`, a generator that makes
-one. A `shuffle=args.shuffle` may be true, too. Or each turn draws what it hands to the call that goes on from the
+one. A `shuffle=args.shuffle` may be true, too. So it is where the data were put into a random order before the loop
+(`random_split`, `random.shuffle(items)`, `x = x[torch.randperm(len(x))]`), or into that of their sizes, which says that
+each stands for itself (`sorted(items, key=len)`). Or each turn draws what it hands to the call that goes on from the
 state: `X[order[i:j]]` of such an order, `random.choice(episodes)`, windows from places that `randint` gives. This is
 read from the text, and not said
 
-- where the batches come in their order, as the windows of one sequence do;
+- where the batches come in their order, as the windows of one sequence do, also one that is sorted by its times;
 - where a turn draws only something beside its batch: negative examples, noise, an action, also one that leads to the
   observation of the next turn;
 - of what is no row of a batch, as a running mean or a memory of nodes;
@@ -157,6 +159,22 @@ for _ in range(5):
     loss = -logs[0, choice] * reward
     train: loss
 """
+SPLIT = LOADED.replace("MIXED", "False").replace(
+    "loader =", "data, rest = torch.utils.data.random_split(data, [18, 6])\nloader ="
+)
+ITEMS = """\
+import random
+
+rnn, head = nn.GRU(3, 4), nn.Linear(4, 1)
+optimizer = torch.optim.SGD([*rnn.parameters(), *head.parameters()], lr=0.1)
+items, hidden = [torch.randn(2 + number % 5, 3) for number in range(24)], None
+BEFORE
+for item in items:
+    out, hidden = rnn(item, hidden)
+    loss = head(out[-1]).square().mean()
+    train: loss
+"""
+PLACED = TAKEN.replace("GIVEN", "x[begin : begin + 6]").replace("\nfor begin", "\nMOVED\nfor begin")
 END = "    optimizer.step()\n"
 
 
@@ -185,12 +203,22 @@ class ShuffledBatchesShareState(Property):
         Example(TAKEN.replace("GIVEN", "x[part]"), *cut("hidden")),
         Example(TAKEN.replace("GIVEN", "windows(5)"), *cut("hidden")),
         Example(TAKEN.replace("GIVEN", "random.choice(x.split(6))"), *cut("hidden")),
+        Example(SPLIT, *cut("model.state")),
+        Example(ITEMS.replace("BEFORE", "random.shuffle(items)"), *cut("hidden")),
+        Example(ITEMS.replace("BEFORE", "items = sorted(items, key=lambda item: len(item))"), *cut("hidden")),
+        Example(ITEMS.replace("BEFORE", "items.sort(key=len)"), *cut("hidden")),
+        Example(PLACED.replace("MOVED", "x = x[torch.randperm(len(x))]"), *cut("hidden")),
     )
     silent = (
         Example(UNIT.replace("ORDER", "torch.arange(24)"), *cut("model.state")),
         Example(LOADED.replace("MIXED", "False"), *cut("model.state")),
         Example(RECURRENT.replace("ORDER", "torch.arange(24)"), *cut("hidden")),
         Example(MEAN, *cut("average")),
+        Example(SPLIT.replace("data, rest = torch", "part, rest = torch"), *cut("model.state")),
+        Example(ITEMS.replace("BEFORE", "items = sorted(items, key=lambda item: item[0, 0].item())"), *cut("hidden")),
+        Example(ITEMS.replace("BEFORE", "others = sorted(items, key=len)"), *cut("hidden")),
+        Example(PLACED.replace("MOVED", "x = x[torch.arange(len(x))]"), *cut("hidden")),
+        Example(PLACED.replace("MOVED", "others = others[torch.randperm(len(others))]"), *cut("hidden")),
         Example(AVERAGED, "average + rate", "average.detach() + rate"),
         Example(ACTED, *cut("hidden")),
         Example(TAKEN.replace("GIVEN", "x[begin : begin + 6]"), *cut("hidden")),

@@ -10,16 +10,52 @@ from autofix.syntax import calls, names
 from autofix.syntax.source import Source
 from autofix.syntax.sources import Sources
 
-ORDERS = frozenset({
+_ORDERS = frozenset({
     "randperm", "permutation", "shuffle", "RandomSampler", "SubsetRandomSampler", "WeightedRandomSampler",
+    "random_split",
 })  # fmt: skip
 """What puts examples into a random order, or draws them so."""
+_SPLITS = "train_test_split"
+"""What does so unless it is told not to."""
 _NUMBERS = frozenset({"randint", "integers", "randrange", "random_integers"})
 """What draws numbers: where a sequence is taken by them, its parts come in random order."""
 _PICKS = frozenset({"choice", "choices", "sample"})
 """What draws some of a sequence, as `random` and numpy call it."""
 _SIZES = frozenset({"len", "size", "numel", "shape"})
 """What is asked of a sequence for its size: its values are not used."""
+
+
+def mixes(call: ast.Call) -> bool:
+    """Whether a call puts examples into another order than theirs: a random one, or one by their size.
+
+    What is sorted by its length, so that equal ones stand together, are examples that have nothing to do with each
+    other. By its time or its name a series is sorted, too.
+    """
+    name, key = calls.name_of(call), calls.keyword(call, "key")
+    if name == _SPLITS:
+        return not _is_false(calls.keyword(call, "shuffle"))
+    by_size = key is not None and any(
+        isinstance(one, ast.Name | ast.Attribute) and _is_size(one) for one in ast.walk(key)
+    )
+    return name in _ORDERS or (name in {"sorted", "sort"} and by_size)
+
+
+def mixed(statement: ast.AST, name: str) -> ast.Call | None:
+    """The call by which a statement puts what a variable holds into such an order in place."""
+    match statement:
+        case ast.Expr(value=ast.Call(args=[ast.Name(id=put), *_]) as call) if put == name and mixes(call):
+            return call
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=put), attr="sort")) as call) if put == name:
+            return call if mixes(call) else None
+    return None
+
+
+def _is_size(node: ast.Name | ast.Attribute) -> bool:
+    return calls.name_of(node) in _SIZES
+
+
+def _is_false(node: ast.expr | None) -> bool:
+    return isinstance(node, ast.Constant) and not node.value
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +81,8 @@ class Drawing:
         self.seen.add((id(value), self.is_index))
         match value:
             case ast.Subscript(value=base, slice=index):
-                return (self._was_before(base) and self._at().finds(index)) or self.finds(base)
+                before = self._was_before(base)
+                return (before and (self._at().finds(index) or self._was_mixed(base, index))) or self.finds(base)
             case ast.Compare() | ast.Lambda():
                 return False
             case ast.Attribute(attr=name) if name in _SIZES:
@@ -67,6 +104,27 @@ class Drawing:
         made = names.bound_by(one for one in ast.walk(self.scope) if isinstance(one, ast.Assign | ast.For))
         return bool(read - made - self.bound.keys()) or (bool(through) and self._was_before(*through))
 
+    def _was_mixed(self, base: ast.expr, index: ast.expr) -> bool:
+        """Whether each turn takes another part of what was put into another order before the scope."""
+        made = names.bound_by(one for one in ast.walk(self.scope) if isinstance(one, ast.Assign | ast.For))
+        if not isinstance(base, ast.Name) or not names.reads(index) & made:
+            return False
+        inside, function = {id(one) for one in ast.walk(self.scope)}, self.source.function(base)
+        for one in self.source.mentioning(base.id):
+            if id(one) in inside or self.source.function(one) not in {function, None}:
+                continue
+            pairs = names.paired(one) if isinstance(one, ast.Assign) else ()
+            given = (value for part, value in pairs if base.id in names.binds(part))
+            if mixed(one, base.id) is not None or any(map(self._reorders, given)):
+                return True
+        return False
+
+    def _reorders(self, value: ast.expr) -> bool:
+        """Whether a value is data in another order: what a call mixes, or what is taken at random places."""
+        if isinstance(value, ast.Subscript):
+            return replace(self, is_index=True, is_outside=True).finds(value.slice)
+        return isinstance(value, ast.Call) and mixes(value)
+
     def _at(self) -> Drawing:
         return replace(self, is_index=True)
 
@@ -76,7 +134,7 @@ class Drawing:
             return False
         picks = name in _PICKS and bool(call.args) and bool(calls.known(self.source, call.func, ("random", "numpy")))
         numbers = name in _NUMBERS and self.is_index and not self.is_outside
-        if (name in ORDERS and (self.is_index or self._was_before(*call.args))) or numbers:
+        if (mixes(call) and (self.is_index or self._was_before(*call.args))) or numbers:
             return True
         if picks and not self.is_outside:
             return True

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from autofix.probe.wire import Carrier, Crossing, Frame
 from autofix.syntax import blocks, calls, names
-from autofix.syntax.edits.passes.drawn import ORDERS, Drawing
+from autofix.syntax.edits.passes.drawn import Drawing, mixed, mixes
 from autofix.syntax.source import Source
 from autofix.syntax.sources import Sources
 
@@ -71,7 +71,7 @@ def _is_random(sources: Sources, source: Source, value: ast.AST, callers: Sequen
             following: Iterable[tuple[Source, ast.AST, Sequence[_Place]]] = ()
             if isinstance(node, ast.Call):
                 asked = calls.keyword(node, "shuffle")
-                if calls.name_of(node) in ORDERS or (asked is not None and not _is_false(asked)):
+                if mixes(node) or (asked is not None and not _is_false(asked)):
                     return True
                 made = sources.called(home, node)
                 following = [(*made, ())] if made is not None else ()
@@ -102,8 +102,7 @@ def _given(
         if source.function(one) in {function, None}:
             yield source, one.value or one, callers
     for other in source.mentioning(node.id):
-        call: ast.AST | None = other.value if isinstance(other, ast.Expr) else None
-        if isinstance(call, ast.Call) and calls.name_of(call) == "shuffle" and source.function(call) is function:
+        if (call := mixed(other, node.id)) is not None and source.function(call) in {function, None}:
             yield source, call, callers
 
 
