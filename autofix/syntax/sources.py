@@ -148,7 +148,7 @@ class Sources:
 
     def _methods(self, source: Source, owner: ast.expr, names: tuple[str, ...]) -> Iterator[tuple[Source, Function]]:
         """The methods of some names of the classes of which a variable is given an instance, or of the own class."""
-        classes = list(self._classes(source, path_of(owner))) if path_of(owner) else []
+        classes = list(self.classes(source, path_of(owner))) if path_of(owner) else []
         function = source.function(owner) if path_of(owner) == "self" else None
         if function is not None and isinstance(own := source.parent(function), ast.ClassDef):
             classes = [(source, own)]
@@ -157,7 +157,7 @@ class Sources:
                 if isinstance(method, (ast.FunctionDef, ast.AsyncFunctionDef)) and method.name in names:
                     yield one, method
 
-    def _classes(self, source: Source, path: str) -> Iterator[tuple[Source, ast.ClassDef]]:
+    def classes(self, source: Source, path: str) -> Iterator[tuple[Source, ast.ClassDef]]:
         """The classes of the user's of which a variable is given an instance: by a call, or by what that then gives."""
         given = (
             value

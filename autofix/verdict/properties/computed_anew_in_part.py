@@ -24,9 +24,10 @@ from collections.abc import Iterator
 from autofix.core.model import Finding
 from autofix.probe import wire
 from autofix.syntax.blocks import function_named, passed
-from autofix.syntax.calls import Function
+from autofix.syntax.calls import Function, path_of
 from autofix.syntax.names import assignments, locals_of, mentions
 from autofix.syntax.source import Source
+from autofix.syntax.sources import Sources
 from autofix.verdict.evidence import Evidence
 from autofix.verdict.property import Example, Property
 
@@ -136,6 +137,33 @@ MADE_AND_USED = IN_A_CLASS[IN_A_CLASS.index("        self.weight =") : IN_A_CLAS
 MADE_APART = MADE_AND_USED.replace(
     "        self.weight", "        self.make()\n\n    def make(self):\n        self.weight", 1
 ).replace("gap = self.weight", "gap = self.raw.exp()")
+SMOOTH = """\
+class Smooth(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.raw = nn.Parameter(torch.randn(3))
+        self.kernel = self.raw.softmax(0)
+
+    def forward(self, x):
+        return x @ self.kernel
+
+
+class Plain(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.kernel = torch.ones(3)
+
+
+layer, plain = Smooth(), Plain()
+optimizer = torch.optim.SGD(layer.parameters(), lr=0.1)
+for _ in range(5):
+    loss = (layer(torch.randn(6, 3)) - 1).square().mean()
+    train: loss
+print(layer.kernel.tolist())
+"""
+OF_FORWARD = "return x @ self.kernel", "kernel = self.raw.softmax(0)\n        return x @ kernel"
+FOR_READERS = "return x @ self.kernel", "self.kernel = self.raw.softmax(0)\n        return x @ self.kernel"
+_Read = tuple[ast.expr, bool]
 _SHAPES = frozenset(("shape", "ndim", "dtype", "device", "size", "dim", "numel"))
 
 
@@ -160,8 +188,11 @@ class ComputedAnewInPart(Property):
             "self.mean + self.raw.exp()",
         ),
         Example(IN_A_CLASS, MADE_AND_USED, MADE_APART),
+        Example(SMOOTH, *OF_FORWARD),
     )
     silent = (
+        Example(SMOOTH, *FOR_READERS),
+        Example(SMOOTH.replace("layer.kernel", "plain.kernel"), *OF_FORWARD),
         Example(WIDTHS, WIDTHS_MADE, WIDTHS_MOVED),
         Example(WEIGHED, *BOTH),
         Example(HELPED, *BOTH),
@@ -190,26 +221,30 @@ class ComputedAnewInPart(Property):
         carriers = (one for crossing in evidence.trace.crossings for one in crossing.carriers)
         for carrier in dict.fromkeys(one for one in carriers if one.kind == "tensor"):
             old, new = code.source(carrier.file), edited.source(carrier.file)
-            left = _left(old, new, carrier, evidence.failure.stack) if old is not None and new is not None else None
-            if left is not None:
+            if old is None or new is None:
+                continue
+            reads = [*_reads(old, carrier, code)], [*_reads(new, carrier, edited)]
+            if (left := _left((old, new), carrier, reads, evidence.failure.stack)) is not None:
                 frame = wire.Frame(carrier.file, left.lineno, left.col_offset, left.lineno, left.col_offset, "")
                 return self.found((frame,), name=carrier.path)
         return None
 
 
-def _left(old: Source, new: Source, carrier: wire.Carrier, failed: wire.Stack) -> ast.expr | None:
+def _left(
+    both: tuple[Source, Source], carrier: wire.Carrier, each: tuple[list[_Read], list[_Read]], failed: wire.Stack
+) -> ast.expr | None:
     """Where an edited file still reads, in statements of the code, what it has elsewhere computed anew."""
-    bound = [[*_binding(source, carrier)] for source in (old, new)]
+    (old, new), (reads, others) = both, each
+    bound = [[*_binding(source, carrier)] for source in both]
     if Counter(map(ast.unparse, bound[0])) != Counter(map(ast.unparse, bound[1])):
         return None
-    reads = list(_reads(old, carrier))
     inside = [one for one, in_pass in reads if in_pass]
     known, moved = ({part for one in some for part in _passes(old, one)} for some in (inside, bound[0]))
     if any(part in known - moved for one in bound[1] for part in _passes(new, one)):
         return None  # no value from before the steps is left
     behind = [one for one, in_pass in reads if not in_pass and _is_behind(old, one, failed)]
     known, later = ({ast.unparse(old.statement(one)) for one in some} for some in (inside, behind))
-    after = [one for one, in_pass in _reads(new, carrier) if in_pass or ast.unparse(new.statement(one)) in later]
+    after = [one for one, in_pass in others if in_pass or ast.unparse(new.statement(one)) in later]
     if not 0 < len(after) < len(inside) + len(behind):
         return None
     return after[0] if all(ast.unparse(new.statement(one)) in known | later for one in after) else None
@@ -243,14 +278,25 @@ def _is_another(source: Source, node: ast.AST, carrier: wire.Carrier, scope: ast
     return any(carrier.path in locals_of(part) for part in own)
 
 
-def _reads(source: Source, carrier: wire.Carrier) -> Iterator[tuple[ast.expr, bool]]:
+def _reads(source: Source, carrier: wire.Carrier, sources: Sources) -> Iterator[_Read]:
     """The places that read the values of a variable; whether in passes: in loops and functions beside what binds it."""
     scope = function_named(source, carrier.function) if carrier.path.isidentifier() else source.tree
     binding = [{id(one) for one in source.around(bound)} for bound in _binding(source, carrier)]
-    for one in mentions(scope, carrier.path) if scope is not None else ():
+    found = mentions(scope, carrier.path) if scope is not None else ()
+    own = (one for one in found if not _is_another(source, one, carrier, scope))
+    for one in (*own, *_of_instances(source, carrier, sources)):
         parent = source.parent(one)
         if not isinstance(one.ctx, ast.Load) or (isinstance(parent, ast.Attribute) and parent.attr in _SHAPES):
             continue
         passes = [part for part in source.around(one) if isinstance(part, (ast.For, ast.While, Function))]
-        if not _is_another(source, one, carrier, scope):
-            yield one, any(id(part) not in beside for part in passes for beside in binding)
+        yield one, any(id(part) not in beside for part in passes for beside in binding)
+
+
+def _of_instances(source: Source, carrier: wire.Carrier, sources: Sources) -> Iterator[ast.Attribute]:
+    """Where an attribute of its own that a class makes is read of a variable that is given an instance of it."""
+    owner, _, name = carrier.path.partition(".")
+    found = source.mentioning(name) if owner == "self" and name.isidentifier() else ()
+    for one in (one for one in found if isinstance(one, ast.Attribute) and one.attr == name):
+        path = path_of(one.value)
+        if path != "self" and any(made.name == carrier.function for _, made in sources.classes(source, path) if path):
+            yield one

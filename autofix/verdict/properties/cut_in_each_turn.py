@@ -176,10 +176,10 @@ def _cuts_outside(evidence: Evidence, test: str) -> int:
         if (edited := evidence.edited_sources.source(path)) is None:
             continue
         for line in sorted({place // wire.COLUMNS for place in places}):
-            for node in edited.on_lines([line]):
-                if isinstance(node, ast.Name | ast.Attribute) and calls.name_of(node) in _CUTS and node.lineno == line:
-                    if _in_turn(evidence, edited, node, test):
-                        return line
+            named = (one for one in edited.on_lines([line]) if isinstance(one, ast.Name | ast.Attribute))
+            cuts = (one for one in named if calls.name_of(one) in _CUTS and one.lineno == line)
+            if any(_in_turn(evidence, edited, one, test) for one in cuts):
+                return line
     return 0
 
 
