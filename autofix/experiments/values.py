@@ -1,10 +1,12 @@
-"""Compares what two runs leave in parameters and states outside the gradients of steps: writes, and their values."""
+"""Compares what two runs leave outside the gradients of steps: writes, their values, and the numbers that are taken."""
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from itertools import takewhile, zip_longest
+from pathlib import Path
 
 from autofix.core.model import Change
 from autofix.experiments.sketches import CHANGES, EXACT, LIVE, close, norm
@@ -18,6 +20,8 @@ _ANY = 1e9
 """A tolerance within which all values are the same."""
 _BESIDE = 2
 """Writes by hand that one of two runs may have seen used at its end, and the other not."""
+_SAME, _NEAR = 1e-3, 1e-5
+"""By which part of itself, and of the largest one there, a number that is taken may differ by rounding."""
 _BATCHES = "num_batches_tracked"
 ENDS = "ends with other values"
 
@@ -257,3 +261,44 @@ def _stopped_alike(reference: wire.Trace, candidate: wire.Trace) -> bool:
         and orders[0] == orders[1]
         and len(reference.leaves) == len(candidate.leaves)
     )
+
+
+def line_of(site: str) -> str:
+    """The line of a site."""
+    file, _, line = site.partition("|")[0].split(":")
+    return f"{file}:{line}"
+
+
+def taken_otherwise(code: wire.Trace, edited: wire.Trace) -> str:
+    """The first place of the code at which another number is taken in an edited run; '' where there is none."""
+    if not (code.ended_well and edited.ended_well) or set(code.drawn_at) != set(edited.drawn_at):
+        return ""
+    got = _by_site(edited)
+    tried = {f"{Path(frame.file).name}:{frame.line}" for done in code.performed for frame in done.stack[:1]}
+    places = ((site, calls) for site, calls in _by_site(code).items() if line_of(site) not in tried)
+    return next((site for site, calls in places if _takes_others(calls, got.get(site, []))), "")
+
+
+def _by_site(trace: wire.Trace) -> dict[str, list[wire.Taken]]:
+    found: dict[str, list[wire.Taken]] = {}
+    for one in trace.taken:
+        found.setdefault(one.site, []).append(one)
+    return found
+
+
+def _takes_others(want: list[wire.Taken], have: list[wire.Taken]) -> bool:
+    """Whether the calls of a line take other numbers in an edited run.
+
+    What has a graph in one run alone is heard in the other only: each call of the run with fewer has one like it there.
+    """
+    differ = [[any(differing(one.values, other.values)) for other in have] for one in want]
+    if len(want) == len(have):
+        return any(row[number] for number, row in enumerate(differ))
+    return any(map(all, differ if len(want) < len(have) else zip(*differ, strict=True)))
+
+
+def differing(want: tuple[float, ...], have: tuple[float, ...]) -> list[bool]:
+    """Of each number that two runs take at a call, whether it is another by more than rounding."""
+    known = _NEAR * max(map(abs, filter(math.isfinite, want)), default=0.0)
+    pairs = zip(want, have, strict=False)
+    return [math.isfinite(a) and not math.isclose(a, b, rel_tol=_SAME, abs_tol=known) for a, b in pairs]

@@ -27,7 +27,6 @@ from autofix.experiments.spec import Intervention
 from autofix.probe import wire
 from autofix.verdict.evidence import Evidence
 from autofix.verdict.property import Example, Property
-from autofix.verdict.shortened import shortened
 
 READER = """\
 class Reader(nn.Module):
@@ -152,7 +151,7 @@ class NextPassIsAnother(Property):
         whole = code.outcome != "stopped"
         if whole or not (removed or written) or replace(reading, truncated=False) != reading.letter:
             return None
-        made = shortened(evidence, Intervention.SHORTENED)
+        made = evidence.shortened(Intervention.SHORTENED)
         if made is None or made.are_alike:
             return None
         again = [*_ran_again(removed, made.code), *_ran_again(written, made.edited)]

@@ -25,10 +25,10 @@ import operator
 from dataclasses import replace
 
 from autofix.core.model import Effect, Finding, Treatment
-from autofix.experiments.compare import same_gradients
+from autofix.experiments.compare import comparable, same_gradients
 from autofix.experiments.sketches import EXACT
 from autofix.experiments.spec import Intervention, RunSpec
-from autofix.experiments.taken import differing, line_of, taken_otherwise
+from autofix.experiments.values import differing, line_of, taken_otherwise
 from autofix.probe import wire
 from autofix.verdict.evidence import Evidence
 from autofix.verdict.property import Example, Property
@@ -270,18 +270,23 @@ class NumberIsAnother(Property):
         found = evidence.assessment
         reading = evidence.reading
         frozen = [one for one in evidence.compared(reading) if one.treatment is Treatment.FROZEN]
-        place = next((taken_otherwise(one.reference, one.candidate) for one in frozen), "")
+        place = next((_other(one.reference, one.candidate) for one in frozen), "")
         if place and found.effect is Effect.IDENTICAL and not same_gradients(frozen[0].reference, frozen[0].candidate):
             want = evidence.of(reading, intervention=Intervention.UNMOVED)
             have = evidence.of_edit(intervention=Intervention.UNMOVED)
-            place = taken_otherwise(want, have) if same_gradients(want, have, EXACT) else place
+            place = _other(want, have) if same_gradients(want, have, EXACT) else place
         elif place and found.effect not in (Effect.IDENTICAL, Effect.TRUNCATED):
-            place = _old(evidence, frozen[0].reference) or taken_otherwise(
+            place = _old(evidence, frozen[0].reference) or _other(
                 evidence.of(reading, Treatment.STILL), evidence.of_edit(Treatment.STILL)
             )
         if not place:
             return None
         return self.found(at=line_of(place))
+
+
+def _other(code: wire.Trace, edited: wire.Trace) -> str:
+    """The first place of the code at which another number is taken in an edited run; '' where there is none."""
+    return "" if comparable(code) else taken_otherwise(code, edited)
 
 
 def _old(evidence: Evidence, code: wire.Trace) -> str:

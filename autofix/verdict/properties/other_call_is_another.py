@@ -22,13 +22,12 @@ from dataclasses import replace
 
 from autofix.core.model import Finding, Treatment
 from autofix.experiments.spec import Intervention
-from autofix.experiments.taken import line_of, taken_otherwise
+from autofix.experiments.values import line_of, taken_otherwise
 from autofix.syntax.blocks import qualified
 from autofix.syntax.calls import Function
 from autofix.syntax.source import Source
 from autofix.verdict.evidence import Evidence
 from autofix.verdict.property import Example, Property
-from autofix.verdict.shortened import shortened
 
 STEP = "    optimizer.step()\n"
 HELPED = """\
@@ -136,7 +135,7 @@ class OtherCallIsAnother(Property):
         if "stopped" not in (code.outcome, edited.outcome) or replace(reading, truncated=False) != reading.letter:
             return None
         name = next(_called_elsewhere(evidence), "")
-        made = shortened(evidence, Intervention.THROUGH, (Treatment.FROZEN, Treatment.STILL)) if name else None
+        made = evidence.shortened(Intervention.THROUGH, (Treatment.FROZEN, Treatment.STILL)) if name else None
         if made is None or not made.code.outcome == made.edited.outcome == "finished":
             return None
         if not made.are_alike:
