@@ -124,7 +124,7 @@ _MAY_RUN_AGAIN = (ast.For, ast.AsyncFor, ast.While, ast.FunctionDef, ast.AsyncFu
 class NextPassIsAnother(Property):
     name = "next-pass-is-another"
     last = True
-    runs = ("baseline", "letter", "edited")
+    runs = ("baseline", "letter", "edited", "shortened")
     sentence = "{subject} runs again only in the next turn of an outer loop, and there {what}"
     raises = (
         Example(READER, OF_RESET, _reset(f"if self.hidden is not None:\n            {CUT}")),
