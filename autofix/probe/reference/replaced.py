@@ -1,4 +1,4 @@
-"""What a reference runs in place of torch's own: single views, a method's backward, no checkpoints, no fused attention."""
+"""What a reference runs in place of torch's own: single views, plain checkpoints and attention, one loss's backward."""
 
 from __future__ import annotations
 
