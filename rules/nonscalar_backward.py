@@ -11,7 +11,8 @@ Backward computes how one number changes. From several it needs a weight for eac
 Mean and sum are both possible, and their gradients differ by the number of values. It is safe where the optimizers move
 every parameter alike for both, as Adam does; elsewhere both are offered. A derivative by what each example has of its
 own is that of the sum: the mean would divide it by the number of the others. Where the script multiplies the number of
-the loss by how many values it has, as in `total += loss.item() * x.size(0)`, the loss is their mean. Weights that were
+the loss by how many values it has, as in `total += loss.item() * x.size(0)`, the loss is their mean. So it is where the
+script takes the mean itself beside the backward, as in `losses.append(loss.mean().item())`. Weights that were
 given in another form, as a column for a row, or as a list of one number for a loss, say themselves what each value
 counts.
 """
@@ -92,6 +93,30 @@ for _ in range(3):
     loss.backward()
     opt.step()
     meter.update(loss.item(), size)
+! the script takes the mean itself beside the backward
+net = torch.nn.Linear(2, 3)
+opt = torch.optim.AdamW(net.parameters(), lr=0.01)
+seen = []
+for _ in range(8):
+    loss = net(torch.randn(5, 2)).pow(2).mean(1)
+    opt.zero_grad()
+-    loss.backward()
++    loss.mean().backward()
+    torch.nn.utils.clip_grad_norm_(net.parameters(), 0.5)
+    opt.step()
+    seen.append(loss.mean().item())
+! unsafe: the mean of something else is taken, and the gradients are clipped
+net = torch.nn.Linear(2, 3)
+opt = torch.optim.AdamW(net.parameters(), lr=0.1)
+for _ in range(8):
+    error = net(torch.randn(5, 2)).pow(2)
+    loss = error.sum(1)
+    opt.zero_grad()
+-    loss.backward()
++    loss.mean().backward()
+    torch.nn.utils.clip_grad_norm_(net.parameters(), 2.5)
+    opt.step()
+    print(error.mean().item())
 ! unsafe: the number is multiplied by a size of something else, which is as large
 net = torch.nn.Linear(5, 3)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)

@@ -462,6 +462,9 @@ def _seen(reading: Refused, run: wire.Trace, other: wire.Trace) -> Iterator[str]
     elif other.outcome != "failed":
         counted = "the number of this loss is multiplied by how many values it has, as one does with a mean"
         yield from (counted for _ in other.seen("counted"))
+        yield from (
+            "the script itself takes the mean of this loss, beside its backward" for _ in other.seen("averaged")
+        )
         lost = other.seen("flag-is-lost")
         yield from (
             f"the module computes its {one.subject} again, and requires_grad would have no effect" for one in lost

@@ -138,14 +138,25 @@ class _Comparison:
             return exact or _unknown(_ended(frozen))
         found = [self._against(letter, frozen) for letter in self._letters.readings]
         equal = [one for one in found if one.effect.keeps_gradients]
+        if any(one.effect is Effect.IDENTICAL for one in equal):
+            # Then it departs live from one that it equals with every step undone: the two train differently.
+            equal = [one for one in equal if not one.refreshes]
         if equal and (len(equal) < len(found) or self._letters.void) and not self._letters.alike:
             return one_of_two(self._runs, equal[0])
         best = (equal or found)[0]
+        if best.refreshes and self._is_what_is_contradicted():
+            return self._departing_live()
         if best.effect is not Effect.CHANGED:
             return with_reading(self._runs, best)
         if self._letters.void:
             return none_of_them(self._runs, best)
         return with_reading(self._runs, self._unless_noisy(best))
+
+    def _is_what_is_contradicted(self) -> bool:
+        """Whether the edit trains as a meaning that the code cannot have: then no newer parameters make it depart."""
+        others = {Reading(one) for one in self._letters.contradicted}.difference(self._letters.readings)
+        runs = [self._runs.of(one) for one in others]
+        return any(not comparable(one) and not differences(one, self._live, self._live_tolerance) for one in runs)
 
     def _unless_noisy(self, found: Assessment) -> Assessment:
         """That an edit changes gradients, if two runs of the reference do not."""
