@@ -122,6 +122,8 @@ def letters(
     kept = tuple(Reading(refused) for refused, why in against.items() if not why)
     found = {refused: why for refused, why in against.items() if why}
     alike = not found and not comparable(update) and not comparable(other) and same_moves(update, other)
+    if weighed(update) and same_gradients(update, other):
+        alike = False  # something sets the size of gradients, such as clipping, and may do so for one alone later
     return Letters(kept or tuple(map(Reading, against)), found, alike)
 
 
@@ -375,6 +377,11 @@ def unsaid(diagnosis: Diagnosis, reference: wire.Trace) -> str:
     if reference.failure is None or reference.failure.kind != diagnosis.cause:
         return ""
     return _UNSAID.get(diagnosis.cause, "")
+
+
+def weighed(run: wire.Trace) -> bool:
+    """Whether a reference went backward from several values, of which nothing says what each counts."""
+    return any(done.kind == _NONSCALAR for done in run.performed)
 
 
 def ambiguous(run: wire.Trace) -> bool:

@@ -268,7 +268,7 @@ class Failure:
 class Step:
     """What one optimizer step used and did. Sketches are [norm, projections...] per parameter; [] means None.
 
-    `losses` are the values that backward calls since the step before started from, summed over elements.
+    `losses` are the values that backward calls since the step before started from, summed by what each counts.
     """
 
     optimizer: int
