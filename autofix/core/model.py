@@ -384,15 +384,11 @@ class Assessment:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A property that lowers the trust in an edit, the sentence that says why, and the frames that show where.
-
-    `former` is what the property was called before, told beside its name for one version.
-    """
+    """A property that lowers the trust in an edit, the sentence that says why, and the frames that show where."""
 
     property: str
     sentence: str
     place: wire.Stack = ()
-    former: str = ""
 
 
 @dataclass(frozen=True, slots=True)

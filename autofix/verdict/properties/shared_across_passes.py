@@ -191,7 +191,7 @@ BEHIND = "        optimizer.step()\n", "        optimizer.step()\n        state 
 
 
 class SharedAcrossPasses(Property):
-    name, former = "shared-across-passes", "made-once"
+    name = "shared-across-passes"
     runs = ("letter", "edited", "sourced", "trace")
     sentence = "several iterations use a value that was computed once before them; {subject}"
     raises = (
