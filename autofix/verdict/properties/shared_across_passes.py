@@ -192,7 +192,7 @@ BEHIND = "        optimizer.step()\n", "        optimizer.step()\n        state 
 
 class SharedAcrossPasses(Property):
     name = "shared-across-passes"
-    runs = ("letter", "edited", "sourced", "trace")
+    runs = ("letter", "edited", "left_behind", "sourced", "trace")
     sentence = "several iterations use a value that was computed once before them; {subject}"
     raises = (
         Example(EPOCHS, "        optimizer.step()\n", "        optimizer.step()\n        old = old.detach()\n"),
