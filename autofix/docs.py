@@ -44,12 +44,11 @@ Besides the statuses below, as from a shell: 130 after Ctrl-C, 141 where a progr
 _PROPERTIES = """\
 # What makes an edit unsafe
 
-An edit that runs past the failure and keeps the gradients is safe only if it has none of these properties. *former* is
-the name that a property had in the version before; the JSON output still has it too. Each section ends with an edit
-that has the property, and one that looks alike and has not.
+An edit that runs past the failure and keeps the gradients is safe only if it has none of these properties. Each section
+ends with an edit that has the property, and one that looks alike and has not.
 
-| property | former | what it is |
-|---|---|---|"""
+| property | what it is |
+|---|---|"""
 
 
 def pages() -> dict[str, str]:
@@ -72,9 +71,7 @@ def pages() -> dict[str, str]:
 def properties_page() -> str:
     """The text of docs/properties.md."""
     some = found.properties()
-    rows = [
-        f"| [{one.name}](#{one.name}) | {one.former or '–'} | {described(one).partition(chr(10))[0]} |" for one in some
-    ]
+    rows = [f"| [{one.name}](#{one.name}) | {described(one).partition(chr(10))[0]} |" for one in some]
     return "\n".join([_PROPERTIES, *rows, *(f"\n{catalogue.section(one).rstrip()}" for one in some)]) + "\n"
 
 

@@ -87,7 +87,7 @@ class _Repairs:
 def _may_be_autograd(error: pytest.ExceptionInfo[BaseException]) -> bool:
     from autofix.core.model import Crash  # noqa: PLC0415  only where a test has failed
 
-    return Crash(error.type.__name__, str(error.value), 0.0).may_be_autograd
+    return Crash.of(error.value).may_be_autograd
 
 
 def _shown(answer: Answer, node: str) -> str:

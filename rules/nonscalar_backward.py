@@ -11,7 +11,8 @@ Backward computes how one number changes. From several it needs a weight for eac
 Mean and sum are both possible, and their gradients differ by the number of values. It is safe where the optimizers move
 every parameter alike for both, as Adam does; elsewhere both are offered. A derivative by what each example has of its
 own is that of the sum: the mean would divide it by the number of the others. Where the script multiplies the number of
-the loss by how many values it has, as in `total += loss.item() * x.size(0)`, the loss is their mean. Weights that were
+the loss by how many values it has, as in `total += loss.item() * x.size(0)`, the loss is their mean. So it is where the
+script takes the mean itself beside the backward, as in `losses.append(loss.mean().item())`. Weights that were
 given in another form, as a column for a row, or as a list of one number for a loss, say themselves what each value
 counts.
 """
@@ -19,7 +20,7 @@ counts.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
 from autofix.syntax import calls
@@ -31,6 +32,7 @@ WHY = {
     "sum": "Each value counts fully, as if backward had run from every one of them.",
 }
 WHY_FITTED = "The given weights still say what each value counts, now in the shape of the loss."
+Place = tuple[Source, ast.expr]
 _DEEPEST = 3
 _WITHOUT_GRAPH = ("data", "detach", "cpu")
 """What takes a value out of its graph and leaves it as it is."""
@@ -91,6 +93,30 @@ for _ in range(3):
     loss.backward()
     opt.step()
     meter.update(loss.item(), size)
+! the script takes the mean itself beside the backward
+net = torch.nn.Linear(2, 3)
+opt = torch.optim.AdamW(net.parameters(), lr=0.01)
+seen = []
+for _ in range(8):
+    loss = net(torch.randn(5, 2)).pow(2).mean(1)
+    opt.zero_grad()
+-    loss.backward()
++    loss.mean().backward()
+    torch.nn.utils.clip_grad_norm_(net.parameters(), 0.5)
+    opt.step()
+    seen.append(loss.mean().item())
+! unsafe: the mean of something else is taken, and the gradients are clipped
+net = torch.nn.Linear(2, 3)
+opt = torch.optim.AdamW(net.parameters(), lr=0.1)
+for _ in range(8):
+    error = net(torch.randn(5, 2)).pow(2)
+    loss = error.sum(1)
+    opt.zero_grad()
+-    loss.backward()
++    loss.mean().backward()
+    torch.nn.utils.clip_grad_norm_(net.parameters(), 2.5)
+    opt.step()
+    print(error.mean().item())
 ! unsafe: the number is multiplied by a size of something else, which is as large
 net = torch.nn.Linear(5, 3)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
@@ -112,6 +138,22 @@ for _ in range(3):
     loss.backward()
     opt.step()
     print(loss.item() * steps)
+! a function takes it backward, and what calls that takes its number
+def step(losses, opt):
+    opt.zero_grad()
+    torch.autograd.backward(losses)
+    opt.step()
+
+
+net = torch.nn.Linear(2, 3)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+total = 0.0
+for _ in range(3):
+    x = torch.randn(5, 2)
+-    loss = net(x).pow(2).mean(1)
++    loss = net(x).pow(2).mean(1).mean()
+    step([loss], opt)
+    total += loss.item() * x.size(0)
 ! unsafe: the number that it takes of the loss may be their sum, too
 net = torch.nn.Linear(2, 3)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
@@ -195,24 +237,28 @@ torch.autograd.backward(losses)
 """)
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
-        """The mean and the sum at the innermost call that is given the loss."""
-        for _, source, node in sources.located(diagnosis.failure.stack[:_DEEPEST]):
+        """The mean and the sum at the innermost call that is given the loss, or where that was made."""
+        located = [one[1:] for one in sources.located(diagnosis.failure.stack[:_DEEPEST])]
+        for depth, (source, node) in enumerate(located):
             if not isinstance(node, ast.Call):
                 continue
-            loss = _loss(node)
-            if loss is None:
-                raise Declined("the loss is not an expression of this call")
+            loss = _one(calls.started(node))
             derivative = isinstance(node.func, ast.Attribute) and node.func.attr == "grad"
+            alone = [(source, loss)] if loss is not None and _is_loss(loss) else []
+            places = alone if derivative else _places(source, loss, located[depth + 1 :])
+            if not places:
+                raise Declined("the loss is not an expression of this call, and nothing there says where it is made")
             given = _weights(node)
-            yield from self._fitted(source, loss, given)
-            yield from self._weighted(source, node, loss, given)
+            if loss is not None and alone:
+                yield from self._fitted(source, loss, given)
+                yield from self._weighted(source, node, loss, given)
             if given is not None and [*node.args, *node.keywords] == [given]:
                 return
             unweighted = _without(source, node, given) if given is not None else []
             for place, name in enumerate(("sum", "mean") if derivative or unweighted else ("mean", "sum")):
                 title = f"Reduce the loss by its {name}"
-                for way, one in enumerate([loss] if derivative else _places(source, loss)):
-                    edits = [*append_call(source, one, f".{name}()"), *unweighted]
+                for way, (where, one) in enumerate(places):
+                    edits = [*append_call(where, one, f".{name}()"), *unweighted]
                     yield self.propose(edits, WHY[name], title=title, later=2 * place + 4 * way)
             return
 
@@ -244,20 +290,29 @@ torch.autograd.backward(losses)
             yield self.propose([*imports, *edits], WHY["sum"], title=title, later=4)
 
 
-def _places(source: Source, loss: ast.expr) -> list[ast.expr]:
-    """Where a loss may be reduced, the best place first: where it goes backward, or where it is made.
+def _places(source: Source, loss: ast.expr | None, callers: Sequence[tuple[Source, ast.AST]]) -> list[Place]:
+    """Where a loss may be reduced, the best place first: where it goes backward, where it is made, in what calls that.
 
     It is reduced where it is made if the script also takes its number; it may be if it is read for anything else.
     """
-    reads = Reaching(source.function(loss) or source.tree).reads
+    if loss is None:
+        return []
+    here = [(source, loss)] if _is_loss(loss) else []
+    function = source.function(loss)
+    reads = Reaching(function or source.tree).reads
     found = reads.get(loss, frozenset())
     made = next(iter(found)) if len(found) == 1 else None
-    if not (isinstance(made, ast.Assign) and [calls.path_of(one) for one in made.targets] == [calls.path_of(loss)]):
-        return [loss]
     others = [read for read, known in reads.items() if made in known and read is not loss]
-    if any(_is_number(source, one) for one in others):
-        return [made.value]
-    return [loss, made.value] if others else [loss]
+    counted = any(_is_number(source, one) for one in others)
+    match made:
+        case ast.Assign(targets=targets, value=value) if [*map(calls.path_of, targets)] == [calls.path_of(loss)]:
+            return [(source, value)] if counted else [*here, (source, value)] if others else here
+        case ast.arg(arg=name) if function is not None and callers:
+            (caller, call), *rest = callers
+            given = _one(calls.handed(call, function, name))
+            outer = _places(caller, given, rest)
+            return [*here, *outer[1:]] if here and not counted and (caller, given) in outer else outer or here
+    return here
 
 
 def _is_number(source: Source, read: ast.expr) -> bool:
@@ -284,12 +339,12 @@ def _without(source: Source, call: ast.Call, weights: ast.expr) -> list[Step]:
     return replace(source, weights, "None")
 
 
-def _loss(call: ast.Call) -> ast.expr | None:
-    """What a call of backward or grad starts from, where that is one loss."""
-    found = calls.started(call)
-    return found if isinstance(found, (ast.Attribute, ast.Subscript, ast.Call, ast.BinOp)) or _is_loss(found) else None
+def _one(losses: ast.expr | None) -> ast.expr | None:
+    """The loss of a list that holds one alone; anything else as it is."""
+    return losses.elts[0] if isinstance(losses, (ast.List, ast.Tuple)) and len(losses.elts) == 1 else losses
 
 
 def _is_loss(node: ast.expr | None) -> bool:
-    """A plain name holds one loss, unless its name says that it holds several."""
-    return isinstance(node, ast.Name) and not node.id.endswith(("losses", "list", "outputs"))
+    """Whether an expression may be one loss: a plain name is, unless it says that it holds several."""
+    named = isinstance(node, ast.Name) and not node.id.endswith(("losses", "list", "outputs"))
+    return named or isinstance(node, (ast.Attribute, ast.Subscript, ast.Call, ast.BinOp))

@@ -111,7 +111,6 @@ def detach(script: Path) -> Fix:
                 "graph-older-than-update",
                 "weight was normalised before it was updated",
                 (frame(script, 1, 0, 5),),
-                "stale",
             ),
         ),
         (Change("net.weight", 0, 2.0, float("nan"), "loss1"),),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import runpy
 import subprocess
 import sys
 import textwrap
@@ -14,7 +15,7 @@ from sampled import one_in
 from training import CURE, NETS, STEP, Repairs, added, repair, safe, written
 
 from autofix import cli, render
-from autofix.core.model import Applicability, Outcome, Target
+from autofix.core.model import Applicability, Crash, Outcome, Target
 from autofix.experiments import reproduce
 from autofix.experiments.client import Probe
 from autofix.probe import wire
@@ -423,6 +424,24 @@ def test_a_real_run_reads_what_is_typed_and_ends_as_the_program_does(here: Path)
     written(here, {"ask.py": "import sys\nprint('hello', input(), len(sys.stdin.read()))\nsys.exit(7)\n"})
     done = real("ask.py", cwd=here, typed="you\nand more")
     assert (done.returncode, done.stdout, done.stderr) == (7, "hello you 8\n", "")
+
+
+@pytest.mark.parametrize(
+    ("line", "asked"),
+    [
+        ("Triple.apply(net(x))", True),
+        ("net(x).sum().item().backward()", True),
+        ("net.weight = net.weight / 2", True),
+        ("net.wieght", False),
+        ("len(3)", False),
+    ],
+)
+def test_a_type_error_is_looked_into_where_its_line_speaks_of_autograd(here: Path, line: str, *, asked: bool) -> None:
+    triple = "class Triple(torch.autograd.Function):\n    def forward(ctx, x):\n        ctx.save_for_backward(x, 3.0)\n"
+    made = f"import torch\n\nnet, x = torch.nn.Linear(2, 1), torch.ones(1, 2)\n{triple}        return x * 3\n\n"
+    with pytest.raises((TypeError, AttributeError)) as caught:
+        runpy.run_path(str(written(here, {"train.py": f"{made}{line}\n"}) / "train.py"))
+    assert Crash.of(caught.value).may_be_autograd is asked
 
 
 @pytest.mark.parametrize("line", one_in(2, ["raise ValueError('not here')", "torch.ones(2, 3) @ torch.ones(2, 3)"]))

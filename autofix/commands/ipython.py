@@ -11,14 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from autofix import pipeline, render
-from autofix.core.model import Fix, Outcome, Report, Target
+from autofix.core.model import Crash, Fix, Outcome, Report, Target
 from autofix.probe.wire import Setup
 from autofix.search import registry
 from autofix.target import targets
 from autofix.target.cells import Cell, changed, text
 
 _NAME = "session.ipynb"
-_TYPES = (RuntimeError, ValueError, AttributeError, TypeError)
 
 
 class Watcher:
@@ -36,7 +35,7 @@ class Watcher:
         if error is None:
             if result.error_before_exec is None and "autofix" not in source.split("\n", 1)[0]:
                 self._cells.append(cell)
-        elif isinstance(error, _TYPES) and _in_torch(error):
+        elif _in_torch(error):
             self._offer([*self._cells, cell])
 
     def _offer(self, cells: list[Cell]) -> None:
@@ -70,8 +69,7 @@ def in_last(fix: Fix, cells: list[Cell]) -> str | None:
 
 def _in_torch(error: BaseException) -> bool:
     """Whether torch is loaded at all, and the failure may be one that autograd makes."""
-    plain = isinstance(error, (AttributeError, TypeError)) and "NoneType" not in str(error)
-    return "torch" in sys.modules and not plain
+    return "torch" in sys.modules and Crash.of(error).may_be_autograd
 
 
 def load(shell: Any) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import enum
+import re
+import traceback
 from collections import Counter
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -115,21 +117,32 @@ class RunOutcome(enum.StrEnum):
 
 MAY_BE_AUTOGRAD = frozenset({"RuntimeError", "ValueError"})
 """Types of exceptions that may be autograd's although nothing that saw them knows their kind."""
-_ABSENT = {"AttributeError", "TypeError"}
+_OF_ANYTHING = {"AttributeError", "TypeError"}
+_NEAR_AUTOGRAD = re.compile(r"NoneType|TypeError .*[\\/]torch[\\/]|backward|grad(?![a-z])", re.DOTALL)
+"""What an error of such a type says, or its line, where it may be autograd's: no gradient yet, a number's `backward`, a
+parameter's name that holds a result (which torch's own file refuses)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Crash:
-    """How a real run died, and after how many seconds."""
+    """How a real run died, after how many seconds, and the innermost file and line it came through."""
 
     type: str
     message: str
     seconds: float
+    line: str = ""
+
+    @classmethod
+    def of(cls, error: BaseException) -> Crash:
+        """The crash by an exception that was caught."""
+        line = "".join(f"{frame.filename} {frame.line}" for frame in traceback.extract_tb(error.__traceback__)[-1:])
+        return cls(type(error).__name__, str(error), 0.0, line)
 
     @property
     def may_be_autograd(self) -> bool:
         """Whether it is worth running again under instruments, which alone can tell."""
-        return self.type in MAY_BE_AUTOGRAD or (self.type in _ABSENT and "NoneType" in self.message)
+        said = f"{self.type} {self.message} {self.line}"
+        return self.type in MAY_BE_AUTOGRAD or (self.type in _OF_ANYTHING and _NEAR_AUTOGRAD.search(said) is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -371,15 +384,11 @@ class Assessment:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A property that lowers the trust in an edit, the sentence that says why, and the frames that show where.
-
-    `former` is what the property was called before, told beside its name for one version.
-    """
+    """A property that lowers the trust in an edit, the sentence that says why, and the frames that show where."""
 
     property: str
     sentence: str
     place: wire.Stack = ()
-    former: str = ""
 
 
 @dataclass(frozen=True, slots=True)

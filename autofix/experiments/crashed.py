@@ -33,5 +33,4 @@ def run_for_real(target: Target, without: tuple[str, ...]) -> tuple[int, Crash |
         status = 128 - status if status < 0 else status  # ended by a signal: as a shell would report it
         if not report.is_file():
             return status, None
-        facts = json.loads(report.read_text("utf-8"))
-        return status, Crash(facts["type"], facts["message"], facts["seconds"])
+        return status, Crash(**json.loads(report.read_text("utf-8")))

@@ -18,10 +18,12 @@ def losses(trace: wire.Trace) -> list[tuple[float, ...]]:
 
 def same_losses(one: wire.Trace, other: wire.Trace) -> bool:
     """Whether the first steps of two runs are made of as many losses, of the same size."""
-    return all(
-        len(a) == len(b) and all(math.isclose(*both, rel_tol=_SAME) for both in zip(a, b, strict=True))
-        for a, b in zip(losses(one), losses(other), strict=False)
-    )
+    return all(same_values(a, b) for a, b in zip(losses(one), losses(other), strict=False))
+
+
+def same_values(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
+    """Whether the losses before a step are as many, and of the same size."""
+    return len(one) == len(other) and all(math.isclose(*both, rel_tol=_SAME) for both in zip(one, other, strict=True))
 
 
 def same_in_turn(one: wire.Trace, other: wire.Trace) -> bool:

@@ -122,6 +122,8 @@ def letters(
     kept = tuple(Reading(refused) for refused, why in against.items() if not why)
     found = {refused: why for refused, why in against.items() if why}
     alike = not found and not comparable(update) and not comparable(other) and same_moves(update, other)
+    if weighed(update) and same_gradients(update, other):
+        alike = False  # something sets the size of gradients, such as clipping, and may do so for one alone later
     return Letters(kept or tuple(map(Reading, against)), found, alike)
 
 
@@ -377,6 +379,11 @@ def unsaid(diagnosis: Diagnosis, reference: wire.Trace) -> str:
     return _UNSAID.get(diagnosis.cause, "")
 
 
+def weighed(run: wire.Trace) -> bool:
+    """Whether a reference went backward from several values, of which nothing says what each counts."""
+    return any(done.kind == _NONSCALAR for done in run.performed)
+
+
 def ambiguous(run: wire.Trace) -> bool:
     """Whether a reference run performed something that has a second reading."""
     return any(done.kind in (*_WRITES, "nonleaf_gradient", _NONSCALAR, _COMPLEX) for done in run.performed)
@@ -462,6 +469,9 @@ def _seen(reading: Refused, run: wire.Trace, other: wire.Trace) -> Iterator[str]
     elif other.outcome != "failed":
         counted = "the number of this loss is multiplied by how many values it has, as one does with a mean"
         yield from (counted for _ in other.seen("counted"))
+        yield from (
+            "the script itself takes the mean of this loss, beside its backward" for _ in other.seen("averaged")
+        )
         lost = other.seen("flag-is-lost")
         yield from (
             f"the module computes its {one.subject} again, and requires_grad would have no effect" for one in lost

@@ -217,7 +217,7 @@ class Builder:
         files = {**(self.written if spec.reading is not None else {}), **dict(spec.files)}
         return replace(
             plain(self.target, mode, files), passes=self.target.passes, threads=_threads(self.baseline),
-            grace=GRACE, perturbed=self.perturbed and not unmoved, early=bool(self.baseline.counts),
+            grace=GRACE, perturbed=self.perturbed and not unmoved, early=len(self.baseline.counts),
             failed_at=(self.baseline.backward_count, *self.baseline.counts),
             concerned=self._concerned(), budget=self.budget, longest=_LONGEST, lead=self._lead(),
             frozen=frozen, still=still, shapes=-1 if frozen or self.removed is not None else _SHAPES,

@@ -9,7 +9,7 @@ import json
 import os
 import sys
 import time
-from typing import Any
+import traceback
 
 from . import codec, wire
 from .program import unwound
@@ -36,6 +36,7 @@ def main(report: str, asked: str) -> None:
 
 
 def _write(report: str, error: BaseException, seconds: float) -> None:
-    facts: dict[str, Any] = {"type": type(error).__name__, "message": str(error), "seconds": seconds}
+    line = "".join(f"{frame.filename} {frame.line}" for frame in traceback.extract_tb(error.__traceback__)[-1:])
+    facts = {"type": type(error).__name__, "message": str(error), "seconds": seconds, "line": line}
     with open(report, "w", encoding="utf-8") as file:
         json.dump(facts, file)

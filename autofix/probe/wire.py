@@ -125,7 +125,7 @@ class Request:
     marks: dict[str, tuple[int, ...]] = field(default_factory=dict)
     urgent: bool = False  # before others that wait
     perturbed: bool = False  # parameters start a little beside where the script puts them
-    early: bool = False  # an optimizer is made: what graphs use before that starts there, too
+    early: int = 0  # so many optimizers are made: what graphs use before that starts there, too
     farther: bool = False  # a thousandth of that farther: what is more than rounding hardly changes
     stirred: bool = False  # a step also moves what it has no gradient for: does a loss depend on it?
     starts: tuple[int, ...] = ()  # of that: what starts elsewhere, by the `starts-idle` of another run
@@ -268,7 +268,7 @@ class Failure:
 class Step:
     """What one optimizer step used and did. Sketches are [norm, projections...] per parameter; [] means None.
 
-    `losses` are the values that backward calls since the step before started from, summed over elements.
+    `losses` are the values that backward calls since the step before started from, summed by what each counts.
     """
 
     optimizer: int
@@ -398,9 +398,9 @@ class Fact:
     # write-outlives-pass | evaluation-goes-on | moved-again | entries-left | entries-anew | stand-in |
     # swallowed | weight-is-residual | starts-idle | unreachable | set-for-a-call |
     # computed-first | put-off | weighed-by-off | trains-more-by-off | shares-what-is-off | array-of-parameters |
-    # constant-was-stepped | counted | derivative-is-plain | divided-by-itself | flag-holds | flag-is-bypassed |
-    # flag-is-lost | holds-two | leaf-of-result | loss-rebuilds-input | own-output-read | stays-frozen |
-    # steps-by-hand, or a suspicion
+    # averaged | constant-was-stepped | counted | derivative-is-plain | divided-by-itself | flag-holds |
+    # flag-is-bypassed | flag-is-lost | holds-two | leaf-of-result | loss-rebuilds-input | own-output-read |
+    # stays-frozen | steps-by-hand, or a suspicion
     name: str
     subject: str
     stack: Stack = ()

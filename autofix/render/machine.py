@@ -148,10 +148,9 @@ def _later(fix: Fix, snapshot: Snapshot) -> dict[str, Any] | None:
 
 
 def _finding(finding: Finding, snapshot: Snapshot) -> dict[str, Any]:
-    return {
-        "name": finding.property, "former": finding.former, "detail": clean(finding.sentence),
-        **at(finding.place, snapshot),
-    }  # fmt: skip
+    # Readers of this schema_version expect the `former` name: no property has been renamed since the last version.
+    where = at(finding.place, snapshot)
+    return {"name": finding.property, "former": "", "detail": clean(finding.sentence), **where}
 
 
 def picked(record: Any, names: str) -> dict[str, Any]:

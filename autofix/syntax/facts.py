@@ -97,11 +97,6 @@ class Scope:
     def name(self) -> str:
         return getattr(self.node, "name", "")
 
-    @property
-    def owner(self) -> Scope | None:
-        """The class whose method this is."""
-        return self.parent if self.parent is not None and isinstance(self.parent.node, ast.ClassDef) else None
-
     def used(self, event: Event) -> list[str]:
         """The dotted names read by a call's arguments and receiver, or by a bound value."""
         return self.loads[event.start : event.end]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from autofix.core.model import Assessment, Effect, Reading, Treatment
+from autofix.core.model import Assessment, Change, Effect, Reading, Treatment
 from autofix.experiments.compare import (
     TAKES,
     comparable,
@@ -21,8 +21,8 @@ from autofix.experiments.compare import (
     same_shape,
     takes_another_turn,
 )
-from autofix.experiments.losses import same_losses
-from autofix.experiments.readings import OPERATION, UPDATE
+from autofix.experiments.losses import losses, same_losses, same_values
+from autofix.experiments.readings import OPERATION, UPDATE, weighed
 from autofix.experiments.requests import lacking
 from autofix.experiments.sketches import EXACT, FOLLOWED, FROZEN, LIVE, norm
 from autofix.experiments.spec import UNEDITED, Intervention, RunSpec
@@ -136,7 +136,7 @@ class _Comparison:
             still = (self._runs.of(letter, Treatment.FROZEN) for letter in self._letters.readings)
             exact = self._exactly(as_they_are=True) if all(map(comparable, still)) else None
             return exact or _unknown(_ended(frozen))
-        found = [self._against(letter, frozen) for letter in self._letters.readings]
+        found = [self._unless_weighed_otherwise(letter, frozen) for letter in self._letters.readings]
         equal = [one for one in found if one.effect.keeps_gradients]
         if equal and (len(equal) < len(found) or self._letters.void) and not self._letters.alike:
             return one_of_two(self._runs, equal[0])
@@ -232,6 +232,18 @@ class _Comparison:
         return changed(self._runs, differences(letter, self._live, self._live_tolerance, **also), letter)
 
     # By the frozen run ----------------------------------------------------------------------------------------------
+
+    def _unless_weighed_otherwise(self, letter: Reading, frozen: wire.Trace) -> Assessment:
+        """The effect against a meaning; where gradients are clipped, only its loss tells a mean from a sum."""
+        found, full = self._against(letter, frozen), self._runs.of(letter)
+        if not found.effect.keeps_gradients or self._letters.alike or not weighed(full):
+            return found
+        pairs = zip(losses(full), losses(self._live), strict=False)
+        want, have = next((pair for pair in pairs if not same_values(*pair)), ((), ()))
+        if not (want and have):
+            return found
+        note = f"the loss is {have[0]:.4g} instead of {want[0]:.4g}, although gradients of one size are used"
+        return Assessment(Effect.CHANGED, f"changed: {note}", (Change("", note=note),))
 
     def _against(self, letter: Reading, frozen: wire.Trace) -> Assessment:
         """The effect against one meaning of what torch refuses, where it has more than one."""

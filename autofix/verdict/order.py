@@ -81,7 +81,9 @@ def _key(fix: Fix, bytes_of_equals: float = math.inf) -> Key:
     departs = verdict.effect is Effect.UNKNOWN and bool(verdict.changes)
     changed = (verdict.effect is Effect.CHANGED or departs) and not usual
     doubts = (1 if fix.candidate.conventional else 2) * changed + departs
-    doubts += sum(1 if one.property in _EITHER_WAY else 2 + (one.property in _UNUSUAL) for one in verdict.findings)
+    # What stays as it was made, while that of which it was made is trained, is hardly meant either way.
+    either = _EITHER_WAY if verdict.effect is not Effect.IDENTICAL else ()
+    doubts += sum(1 if one.property in either else 2 + (one.property in _UNUSUAL) for one in verdict.findings)
     return Key(
         unsafe=verdict.applicability is not Applicability.SAFE,
         starves=verdict.starves

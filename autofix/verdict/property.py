@@ -54,8 +54,6 @@ class Property(ABC):
     """
 
     name: ClassVar[str]
-    former: ClassVar[str] = ""
-    """What it was called before; told beside the name for one version."""
     sentence: ClassVar[str]
     runs: ClassVar[tuple[str, ...]]
     last: ClassVar[bool] = False
@@ -81,7 +79,7 @@ class Property(ABC):
 
     def found(self, place: wire.Stack = (), **words: str) -> Finding:
         """A finding, its sentence completed by `words`."""
-        return Finding(self.name, self.sentence.format(**words), place, self.former)
+        return Finding(self.name, self.sentence.format(**words), place)
 
 
 class Seen(Property):

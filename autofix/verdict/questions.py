@@ -85,13 +85,16 @@ def _choice(question: Question, names: tuple[str, ...]) -> str:
 
 
 def _is_open(runs: Runs, question: Question) -> bool:
-    """Whether both answers can be run, train differently, and are broken by no law."""
+    """Whether both answers can be run, train differently, and are broken by no law.
+
+    What is computed anew is no reading of its own: who asks about it has seen to it that it differs.
+    """
     readings = [answer.means for answer in question.answers if answer.means is not None]
     # What takes the fewest runs is asked first.
     if any(is_broken(runs, one, at_hand=True) for one in readings) or any(comparable(runs.of(one)) for one in readings):
         return False
     pairs = [(one, other) for one in readings for other in (*readings, runs.code) if one != other]
-    if all(trains_alike(runs, one, other) for one, other in pairs):
+    if len(readings) == len(question.answers) and all(trains_alike(runs, one, other) for one, other in pairs):
         return False
     return not any(is_broken(runs, one) for one in readings)
 
@@ -182,6 +185,8 @@ def _old_values(runs: Runs) -> Question | None:
 def _made_once(runs: Runs) -> Question | None:
     constant = replace(runs.code, constant=True)
     if not runs.letter.reused or is_broken(runs, constant, at_hand=True) or required(runs, constant):
+        return None
+    if not runs.left_behind and (comparable(runs.constant) or trains_alike(runs, constant, runs.code)):
         return None
     what, place = _handed_on(runs, "the value computed once at {}")
     answers = (

@@ -202,6 +202,13 @@ class Runs:
         """Whether what is so made may be data that was collected, as far as the reference tells."""
         return self.may_be_collected and (self.letter.anew or not self.letter.reused)
 
+    @property
+    def left_behind(self) -> str:
+        """A parameter that is trained while what several passes share was made of it once, before; '' if none is."""
+        letter = self.letter
+        moved = (one.subject for one in letter.facts if one.name == "stale")
+        return next(moved, "") if letter.reused and not letter.again else ""
+
     letter = _reference()
     """The reference: the code as it is written."""
     cut = _reference(truncated=True)

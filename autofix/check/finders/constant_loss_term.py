@@ -58,12 +58,6 @@ def straight_through(model, x, hard, opt):
     loss = soft + (hard - soft).detach()
     loss.backward()
     opt.step()
-!
-def ratio(a, b, model, x):
-    scale = a.item() / b.item()
-    loss = model(x).mean() * scale
-    loss.backward()
-    model.step()
 """)
 
     def spots(self, scope: Scope) -> Iterator[Spot]:

@@ -69,10 +69,6 @@ class Net(nn.Module):
         self.layers = [nn.Linear(4, 4) for _ in range(3)]
         for i, layer in enumerate(self.layers):
             self.add_module(str(i), layer)
-!
-class Trainer:
-    def __init__(self):
-        self.layers = [nn.Linear(4, 4) for _ in range(3)]
 """)
 
     def spots(self, scope: Scope) -> Iterator[Spot]:

@@ -46,16 +46,6 @@ class Net(nn.Module):
     def forward(self, x):
         return self.first(self.first(x))
 !
-class Encoder(nn.Module):
-    def __init__(self, words, size):
-        super(Encoder, self).__init__()
-        self.embedding = nn.Embedding(words, size)
-        self.rnn = nn.GRU(size, size)
-        self.out = nn.Linear(size, size)  # found
-
-    def forward(self, x, h):
-        return self.rnn(self.embedding(x), h)
-!
 class Net(nn.Module):
     def __init__(self):
         super().__init__()
@@ -77,18 +67,6 @@ class Base(nn.Module):
 
 class Scorer(Base):
     pass
-!
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.body = nn.Linear(4, 4)
-        self.head = nn.Linear(4, 1)
-
-    def forward(self, x):
-        return self.body(x)
-
-def score(net, x):
-    return net.head(net(x))
 """)
 
     def spots(self, scope: Scope) -> Iterator[Spot]:

@@ -34,11 +34,6 @@ for _ in range(3):
     opt.zero_grad()  # found
     opt.step()
 !
-def update(self, loss):
-    loss.backward()
-    self.optimizer.zero_grad()  # found
-    self.optimizer.step()
-!
 def train(opt, losses):
     losses[0].backward()
     train: losses[1]
@@ -47,11 +42,6 @@ def train(opt, loss, total):
     loss.backward()
     opt.zero_grad()
     total()
-    opt.step()
-!
-def train(opt, other, loss):
-    loss.backward()
-    other.zero_grad()
     opt.step()
 !
 def train(opt, scaler, loss):

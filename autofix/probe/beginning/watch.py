@@ -28,7 +28,7 @@ class Watch(Perturb):
     """Moves parameters where they are first used, as most runs do, and sees where runs of several kinds differ."""
 
     def __init__(self, over: Callable[[], None]) -> None:
-        super().__init__(early=True)
+        super().__init__(early=1)
         self._over = over
         self._optimizers: list[torch.optim.Optimizer] = []
         self._made: list[tuple[str, int]] = []

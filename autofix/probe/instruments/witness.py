@@ -79,8 +79,8 @@ class Witness(Listener):
         self._calls += 1
         self._sent += call.accumulate
         with quiet():
-            roots = (root for root in call.roots if isinstance(root, torch.Tensor))
-            self._losses.extend(float(root.detach().sum().real) for root in roots)
+            pairs = zip(call.roots, call.gradients, strict=False)
+            self._losses.extend(_loss(*pair) for pair in pairs if isinstance(pair[0], torch.Tensor))
 
     def backward_done(self, call: Call) -> None:
         """For scripts without optimizers: the gradients that leaves have after each backward, or that it gives."""
@@ -140,3 +140,10 @@ def _settings(optimizer: torch.optim.Optimizer) -> str:
 def _setting(value: Any) -> str:
     """A hyperparameter as text; a tensor (a learning rate may be one) by its values."""
     return repr(value.tolist() if isinstance(value, torch.Tensor) else value)
+
+
+def _loss(root: torch.Tensor, weights: torch.Tensor | None) -> float:
+    """The number that a backward starts from: of several values their sum, each with the weight that it was given."""
+    values = root.detach()
+    weighed = weights is not None and values.numel() > 1 and weights.shape == values.shape
+    return float((values * weights.detach() if weighed and weights is not None else values).sum().real)

@@ -47,6 +47,7 @@ def arm(run: State, uses: Uses, hooks: Hooks) -> None:
     """Put in place what makes a run a reference: in the order in which each is to hear of what happens."""
     asked, heard = run.request, run.taps.listeners
     replaced.single_views()
+    replaced.backwards_of_one()
     replaced.plain_checkpoints()
     replaced.plain_reducers()
     replaced.no_inference_mode()

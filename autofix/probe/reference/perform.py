@@ -48,6 +48,7 @@ from .sites import NOTHING, Sites
 from .standing import Standing
 
 _DERIVATIVE = tuple(inspect.signature(torch.autograd.grad).parameters)
+_MEANS = {torch.mean, torch.Tensor.mean}
 _LOOSE = {"allow_unused": True, "materialize_grads": False}
 
 
@@ -132,6 +133,8 @@ class Perform(Functions, Listener):
                 return followed
         if (number := self.one_loss.read(func, args)) is not None:
             return number
+        if func in _MEANS:
+            self.one_loss.took_mean(args, kwargs)
         try:
             if self.sites is None:
                 return func(*args, **kwargs)
@@ -363,7 +366,8 @@ class Perform(Functions, Listener):
         """The refused calls, one record a site, and whether something compares two that both have a graph."""
         resolve, met = self._frames.resolve, self.sites.met if self.sites is not None else {}
         known = {
-            "holds-two": self._aimed, "counted": self.one_loss.counted, "flag-is-bypassed": self.resting.is_bypassed,
+            "holds-two": self._aimed, "counted": self.one_loss.counted, "averaged": self.one_loss.averaged,
+            "flag-is-bypassed": self.resting.is_bypassed,
         }  # fmt: skip
         calls = (self._performed | dict.fromkeys(self._zeros.alone, "nothing_used") | met).items()
         return {

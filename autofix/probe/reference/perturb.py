@@ -46,8 +46,8 @@ class Perturb(Listener):
     matter.
     """
 
-    def __init__(self, *, farther: bool = False, early: bool = False, elsewhere: Collection[int] = ()) -> None:
-        """`early`: an optimizer will be made, and may be given what a graph uses before that.
+    def __init__(self, *, farther: bool = False, early: int = 0, elsewhere: Collection[int] = ()) -> None:
+        """`early`: so many optimizers will be made, and may be given what a graph uses before that.
 
         `elsewhere`: what starts elsewhere than in other runs, each by its `seed` in them.
         """
@@ -131,14 +131,15 @@ class Perturb(Listener):
             self.meet(parameter, "registered")
 
     def optimizer_grew(self, index: int, optimizer: torch.optim.Optimizer) -> None:
-        self._owned()
+        if index + 1 >= self._early:
+            self._owned()
         for parameter in parameters(optimizer):
             self._of_optimizers.add(id(parameter))
             self.meet(parameter)
 
     def _owned(self) -> None:
-        """There is an optimizer, or a gradient: what a graph uses from now on is a parameter by its owner alone."""
-        self._early = False
+        """All optimizers are there, or a gradient: what a graph uses from now on is a parameter by its owner alone."""
+        self._early = 0
 
     def made(self, made: Any) -> None:
         """Hear what a call made, or turned into a leaf: such a leaf may be used before its owner is made."""
@@ -200,7 +201,7 @@ class Perturb(Listener):
         """Whether a call may use what has not started, or write what has: its ops are to be watched then."""
         if self._unwatched or not (self._starting or self._early):
             return False
-        if self._early and torch.is_grad_enabled():
+        if self._early:
             with torch._C.DisableTorchFunction():
                 if any(map(self._is_early, tensors((args, kwargs)))):
                     return True
@@ -220,7 +221,7 @@ class Perturb(Listener):
 
         A write or a view may still be part of initialising.
         """
-        if self._early and torch.is_grad_enabled() and self._uses.of(func) and func is not _CAST:
+        if self._early and self._uses.of(func) and func is not _CAST:
             self._meet_early(tensors(args))
         if not self._starting or self._unwatched:
             return

@@ -1,4 +1,4 @@
-"""What a reference runs in place of functions of torch's: single views, no checkpoints, no fused attention."""
+"""What a reference runs in place of torch's own: single views, plain checkpoints and attention, one loss's backward."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import torch.utils.checkpoint as checkpoints
 
 REPLACED: tuple[tuple[Any, str], ...] = (
     (torch, "unbind"), (torch, "chunk"), (torch, "split"),
-    (checkpoints, "checkpoint"), (checkpoints, "checkpoint_sequential"),
+    (checkpoints, "checkpoint"), (checkpoints, "checkpoint_sequential"), (torch.autograd, "backward"),
 )  # fmt: skip
-"""What the two functions below replace, and a script may hold under a name of its own. Methods are looked up anew."""
+"""What functions below replace, and a script may hold under a name of its own. Methods are looked up anew."""
 
 
 def single_views() -> None:
@@ -45,6 +45,21 @@ def single_views() -> None:
     torch.chunk = torch.Tensor.chunk = chunk
     torch.split = function_split
     torch.Tensor.split = method_split
+
+
+def backwards_of_one() -> None:
+    """Let `torch.autograd.backward` of one loss with several values be the method, of which a reference hears."""
+    of_several = torch.autograd.backward
+
+    def backward(tensors: Any, grad_tensors: Any = None, *args: Any, **kwargs: Any) -> None:
+        given = [*tensors] if isinstance(tensors, (list, tuple)) else [tensors]
+        one = given[0] if len(given) == 1 and grad_tensors is None and not args else None
+        if isinstance(one, torch.Tensor) and one.numel() > 1 and "grad_variables" not in kwargs:
+            one.backward(**kwargs)
+        else:
+            of_several(tensors, grad_tensors, *args, **kwargs)
+
+    torch.autograd.backward = backward
 
 
 def no_inference_mode() -> None:

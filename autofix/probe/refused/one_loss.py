@@ -6,7 +6,7 @@ says.
 
 `total += loss.item() * x.size(0)` makes a sum of the mean of a batch; so does a meter that is told how many examples a
 number stands for. So a number that is multiplied by how many values its loss has is their mean, if the text says that
-the other factor is a size.
+the other factor is a size. Where a script takes `loss.mean()` beside the backward, it says so itself.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ from ..program.frames import Frames, Raw
 from ..wire import Stack
 
 _READ = ("item", "__float__", "__format__")
+_MOST = 1 << 16
+"""Values of a loss that are remembered before it goes backward."""
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -29,18 +31,30 @@ class OneLoss:
     """What was one loss to the script, by the place of its backward."""
 
     def __init__(self, frames: Frames) -> None:
-        self.counted = False
-        """Whether the number of such a loss was multiplied by how many values the loss has."""
+        self.counted = self.averaged = False
+        """Whether the number of such a loss was multiplied by how many values the loss has, or its mean was taken."""
         self.text: Callable[[str], bytes] = lambda _file: b""
         """Who gives the text of a file."""
         self._frames = frames
         self._known: dict[Raw, tuple[torch.Tensor, float]] = {}
+        self._mean_of: torch.Tensor | None = None
+        """The values of which the script took a mean last, before they went backward, if they do."""
 
     def began(self, place: Raw, loss: torch.Tensor, weights: torch.Tensor) -> None:
         """Hear of a backward from several values, with what each counts."""
         if loss.layout is torch.strided and not loss.is_meta and loss.numel():
             values = loss.detach()
             self._known[place] = values, float((values * weights).sum())
+            self.averaged = self.averaged or (self._mean_of is not None and _are_same(values, self._mean_of))
+
+    def took_mean(self, args: Any, kwargs: Any) -> None:
+        """Hear of a call of `mean`: of all values of a loss, it is what the script takes the loss for."""
+        if len(args) != 1 or kwargs or not isinstance(args[0], torch.Tensor) or args[0].layout is not torch.strided:
+            return
+        with torch._C.DisableTorchFunction():
+            values = args[0].detach()
+            self._mean_of = values if args[0].requires_grad and values.numel() <= _MOST else None
+            self.averaged = self.averaged or any(_are_same(one[0], values) for one in self._known.values())
 
     def read(self, func: Any, args: Any) -> Any:
         """What the script reads of a loss whose backward had several values; None where this is no such call."""

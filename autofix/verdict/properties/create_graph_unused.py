@@ -34,7 +34,7 @@ FIRST_ORDER = INNER_STEP.replace(", create_graph=True", "")
 
 
 class CreateGraphUnused(Seen):
-    name, former, fact = "create-graph-unused", "wasted", "wasted"
+    name, fact = "create-graph-unused", "wasted"
     anyway = True
     runs = ("edited", "letter")
     sentence = "this derivative gets a graph (create_graph=True), but no backward ever goes through it"

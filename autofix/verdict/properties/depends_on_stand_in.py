@@ -13,6 +13,6 @@ from autofix.verdict.property import Seen
 
 
 class DependsOnStandIn(Seen):
-    name, former, fact = "depends-on-stand-in", "stand-in", "stand-in"
+    name, fact = "depends-on-stand-in", "stand-in"
     anyway = True
     sentence = "{subject}"

@@ -182,7 +182,7 @@ GIVEN = "score.sum(), x, create_graph=True)"
 
 
 class DerivativeIsConstant(Property):
-    name, former = "derivative-is-constant", "constant"
+    name = "derivative-is-constant"
     anyway = True
     runs = (
         "baseline", "doubled", "edited", "edited_frozen", "edited_nudged", "edited_nudged_frozen",

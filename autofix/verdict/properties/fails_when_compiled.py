@@ -18,7 +18,7 @@ from autofix.verdict.property import Property
 
 
 class FailsWhenCompiled(Property):
-    name, former = "fails-when-compiled", "compiled"
+    name = "fails-when-compiled"
     runs = ("baseline", "compiled", "edited")
     sentence = "the edited script fails once it is compiled: {subject}"
     last = True

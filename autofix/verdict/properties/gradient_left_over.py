@@ -95,7 +95,7 @@ STEPPED_LATER = (
 
 
 class GradientLeftOver(Seen):
-    name, former, fact = "gradient-left-over", "cross-talk", "cross-talk"
+    name, fact = "gradient-left-over", "cross-talk"
     anyway = True
     runs = ("edited", "followed")
     sentence = "the gradient that this backward leaves in {subject} is used by the step of another optimizer"

@@ -59,7 +59,7 @@ _GROWS = {
 
 
 class GraphGrowsEachPass(Seen):
-    name, former, fact = "graph-grows-each-pass", "growth", "growth"
+    name, fact = "graph-grows-each-pass", "growth"
     anyway = True
     sentence = "{what} {subject} operations of earlier iterations, and more in each iteration"
     raises = (

@@ -84,7 +84,7 @@ EDIT = ("net(x + 1).numpy()", "net(x + 1).detach().numpy()")
 
 
 class LossTermIsConstant(Property):
-    name, former = "loss-term-is-constant", "constant"
+    name = "loss-term-is-constant"
     anyway = True
     runs = ("letter", "nudged", "followed", "sample_moved")
     sentence = "the value that leaves the graph here comes back as a term of a loss, and no gradient depends on it"

@@ -94,7 +94,7 @@ KEPT = "actor_loss.backward(retain_graph=True)"
 
 
 class LossTrainsTwoNetworks(Seen):
-    name, former, fact = "loss-trains-two-networks", "mixed", "mixed"
+    name, fact = "loss-trains-two-networks", "mixed"
     anyway = True
     runs = ("edited", "followed", "sourced")
     sentence = (

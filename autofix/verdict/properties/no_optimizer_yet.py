@@ -95,7 +95,7 @@ FLAG = (", requires_grad=True", "")
 
 
 class NoOptimizerYet(Property):
-    name, former = "no-optimizer-yet", "unowned"
+    name = "no-optimizer-yet"
     runs = ("edited", "letter")
     sentence = "{subject} gets no gradient any more. No optimizer owns it yet, but one that is made later may"
     raises = tuple(Example(one, *EDIT) for one in (TWO_PHASES, AT_TIMES, AND_TUNED, FROM_TABLE))

@@ -608,7 +608,7 @@ IN_LOOPS = """\
 
 
 class PartNotNeeded(Property):
-    name, former = "part-not-needed", "unneeded"
+    name = "part-not-needed"
     offered = True
     runs = ("edited", "followed", "left_of", "parts_of", "without", "without_in")
     sentence = "{subject}"

@@ -9,6 +9,11 @@ anew in each pass, from what they made before. So is a record that each round ma
 the round before, such as a dual variable: computed anew, it would go on with every pass. So is a term of the loss that
 is left over where a pass does not make its own, as most do: an image without objects has no loss for boxes.
 
+It finds it, too, where the code uses no gradient that such a value sends on, because that is cleared before the step of
+its owner: a temperature that the constructor computes from its logarithm, which a loss of its own trains. The edit that
+cuts the value trains as the code does, with a value that stays as it was made. What is made again and again, as the
+rewards of each round, may be meant so.
+
 ## Why it matters
 
 If the value is cut, it is a constant for all passes but the first. If it is computed anew, it is not. The code does not
@@ -154,6 +159,21 @@ for _ in range(5):
     dual = dual - 0.1 * (net.weight - server.weight)
     server.weight.data.lerp_(net.weight.data, 0.5)
 """
+TEMPERED = """\
+net, log_scale = nn.Linear(4, 3), torch.zeros((), requires_grad=True)
+optimizer, tempering = torch.optim.SGD(net.parameters(), lr=0.1), torch.optim.SGD([log_scale], lr=0.1)
+for data in torch.randn(3, 5, 6, 4):
+    for x in data:
+        train: (heat * net(x).square().mean())
+        train[tempering]: (log_scale * (x.mean() - 1))
+"""
+HEAT, EACH_ROUND = (
+    "heat = log_scale.exp()\n",
+    TEMPERED.replace("    for x in", "    heat = log_scale.exp()\n    for x in"),
+)
+ONCE = TEMPERED.replace("for data", f"{HEAT}for data")
+NOT_YET = ONCE.replace("        train[tempering]", "train[tempering]")
+CONSTANT_HEAT = "heat * net", "heat.detach() * net"
 UPDATED = "dual - 0.1 * (net.weight - server.weight)"
 CONSTANT = UPDATED, f"({UPDATED}).detach()"
 DRIFT = "0.1 * (net.weight - server.weight)"
@@ -171,8 +191,8 @@ BEHIND = "        optimizer.step()\n", "        optimizer.step()\n        state 
 
 
 class SharedAcrossPasses(Property):
-    name, former = "shared-across-passes", "made-once"
-    runs = ("letter", "sourced", "trace")
+    name = "shared-across-passes"
+    runs = ("letter", "edited", "left_behind", "sourced", "trace")
     sentence = "several iterations use a value that was computed once before them; {subject}"
     raises = (
         Example(EPOCHS, "        optimizer.step()\n", "        optimizer.step()\n        old = old.detach()\n"),
@@ -187,6 +207,9 @@ class SharedAcrossPasses(Property):
         Example(DUAL.replace(UPDATED, DRIFT), DRIFT, f"({DRIFT}).detach()"),
         Example(DUAL.replace(UPDATED, FED), FED, f"({FED}).detach()"),
         Example(ADVANCED, *BEHIND),
+        Example(ONCE, *CONSTANT_HEAT),
+        Example(ONCE, "log_scale.exp()", "log_scale.exp().detach()"),
+        Example(ONCE, "heat * net", "log_scale.exp() * net"),
     )
     silent = (
         Example(HANDED_ON, "torch.randn(5, 3), hidden)", "torch.randn(5, 3), hidden.detach())"),
@@ -202,13 +225,20 @@ class SharedAcrossPasses(Property):
         Example(DUAL, *CONSTANT),
         Example(DUAL, UPDATED, UPDATED.replace("weight", "weight.detach()")),
         Example(DUAL, "dual * net", "dual.detach() * net"),
+        Example(EACH_ROUND, *CONSTANT_HEAT),
+        Example(NOT_YET, *CONSTANT_HEAT),
     )
 
     def find(self, evidence: Evidence) -> Finding | None:
         letter, effect, newer = evidence.letter, evidence.assessment.effect, evidence.assessment.refreshes
-        if effect is Effect.IDENTICAL or (effect is Effect.MEANT and not newer) or not letter.carried:
+        if (effect is Effect.MEANT and not newer) or not letter.carried:
             return None
         place = next(iter(letter.reused), evidence.failure.stack)
+        if effect is Effect.IDENTICAL:
+            moved = evidence.left_behind
+            if not moved or evidence.edited.seen("stale"):
+                return None
+            return self.found(place, subject=f"with the edit it stays as it was before {moved} was trained")
         if newer and not effect.truncates:
             if not letter.reused or worse(evidence, replace(evidence.code, constant=True)):
                 return None

@@ -69,7 +69,7 @@ ALONE = LINE.replace("- t + u)", "- t)")
 
 
 class TrainsNothing(Property):
-    name, former = "trains-nothing", "unused"
+    name = "trains-nothing"
     runs = ("letter", "trace")
     sentence = "this derivative is always zero: its output does not depend on {subject} that it is taken by"
     raises = (
