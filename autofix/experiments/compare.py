@@ -304,17 +304,14 @@ def takes_another_turn(reference: wire.Trace, candidate: wire.Trace) -> bool:
 
     What is computed anew is newer than what another step made stale. Where nothing was stale, the edit put a loss, or a
     step, on the other side of the step of another optimizer. A step that waits for further backward calls leaves
-    what these go through older than it was. A loss may also take the stale value without its graph, as a target does:
-    then the graph of another loss of that pass shows that it was. Before the first step of all there is no turn to
-    take: what departs there has what was made before parameters were moved from their start.
+    what these go through older than it was.
     """
     departing = first_departing(reference, candidate)
     if departing is None or _waits(reference, candidate):
         return departing is not None
+    before = [*takewhile(lambda step: step is not departing[0], reference.steps), departing[0]]
     alone = sum(map(bool, reference.counts)) < 2  # noqa: PLR2004  one takes no turns
-    at, own = next(i for i, step in enumerate(reference.steps) if step is departing[0]), departing[0].optimizer
-    behind = takewhile(lambda step: step.optimizer != own, reference.steps[at + 1 :])
-    return not (alone or at == 0 or any(step.outdated for step in (*reference.steps[: at + 1], *behind)))
+    return not (alone or any(step.outdated for step in before))
 
 
 def _waits(reference: wire.Trace, candidate: wire.Trace) -> bool:

@@ -143,7 +143,13 @@ def _setting(value: Any) -> str:
 
 
 def _loss(root: torch.Tensor, weights: torch.Tensor | None) -> float:
-    """The number that a backward starts from: of several values their sum, each with the weight that it was given."""
+    """The number that a backward starts from: of several values their sum, or their mean where each counts so little.
+
+    Weights that differ from value to value are a gradient from somewhere else, and make no loss.
+    """
     values = root.detach()
-    weighed = weights is not None and values.numel() > 1 and weights.shape == values.shape
-    return float((values * weights.detach() if weighed and weights is not None else values).sum().real)
+    total = float(values.sum().real)
+    if weights is None or values.numel() <= 1 or weights.shape != values.shape or weights.is_complex():
+        return total
+    first = weights.detach().flatten()[:1]
+    return total * float(first) if bool((weights.detach() == first).all()) else total
