@@ -823,6 +823,30 @@ def test_a_wrong_edit_is_not_believed(script: Scripts, name: str) -> None:
     assert script(text).verify(*edit).outcome is Outcome.UNSAFE
 
 
+CLIPPED = """\
+import torch
+
+torch.manual_seed(0)
+net, seen = torch.nn.Linear(2, 3), []
+optimizer = torch.optim.AdamW(net.parameters(), lr=0.01)
+for _ in range(6):
+    loss = (net(torch.randn(4, 2)).pow(2).mean(1) + 1) * 4096
+    optimizer.zero_grad()
+    loss.backward()
+    torch.nn.utils.clip_grad_norm_(net.parameters(), 0.25)
+    optimizer.step()
+    seen.append(loss.mean().item())
+"""
+
+
+@pytest.mark.parametrize("ours", [True, False])
+@pytest.mark.parametrize(("reduced", "right"), [("loss.mean()", True), ("loss.sum()", False)])
+def test_clipping_to_one_size_makes_no_mean_of_a_sum(script: Scripts, reduced: str, *, right: bool, ours: bool) -> None:
+    # Four values: a sum is four times the mean to the last bit, and so are its gradients until they are clipped.
+    verdict = script(CLIPPED).verdict(("loss.backward()", f"{reduced}.backward()"), ours=ours)
+    assert (verdict.applicability is Applicability.SAFE) is right
+
+
 # What is refreshed beside what fails ---------------------------------------------------------------------------------
 
 NOISY = f"""{HEAD}

@@ -235,13 +235,10 @@ class _Comparison:
 
     def _unless_weighed_otherwise(self, letter: Reading, frozen: wire.Trace) -> Assessment:
         """The effect against a meaning; where gradients are clipped, only its loss tells a mean from a sum."""
-        found, full = self._against(letter, frozen), self._runs.of(letter)
-        if not found.effect.keeps_gradients or self._letters.alike or not weighed(full):
+        found = self._against(letter, frozen)
+        if not found.effect.keeps_gradients or not (apart := _weighed_otherwise(self._runs, letter)):
             return found
-        pairs = zip(losses(full), losses(self._live), strict=False)
-        want, have = next((pair for pair in pairs if not same_values(*pair)), ((), ()))
-        if not (want and have):
-            return found
+        want, have = apart
         note = f"the loss is {have[0]:.4g} instead of {want[0]:.4g}, although gradients of one size are used"
         return Assessment(Effect.CHANGED, f"changed: {note}", (Change("", note=note),))
 
@@ -457,9 +454,18 @@ def _to_the_last_bit(runs: Runs, reading: Reading, *, as_they_are: bool = False)
     """Whether the edit equals a reading live, with parameters that move, and no zero hides a gradient."""
     letter, reference = runs.letter, runs.of(reading)
     shown = _hides_nothing(letter) if as_they_are else letter.intact and runs.edited.intact
-    if comparable(reference) or not (_moves(letter) and shown):
+    if comparable(reference) or not (_moves(letter) and shown) or _weighed_otherwise(runs, reading):
         return False
     return not differences(reference, runs.edited, EXACT, **compared_with(runs, reading))
+
+
+def _weighed_otherwise(runs: Runs, reading: Reading) -> tuple[tuple[float, ...], tuple[float, ...]] | None:
+    """The first losses of a reading and of the edit that differ, where it matters what each value of a loss counts."""
+    full = runs.of(reading)
+    if runs.case.pool.letters.alike or not weighed(full):
+        return None
+    pairs = zip(losses(full), losses(runs.edited), strict=False)
+    return next(((want, have) for want, have in pairs if want and have and not same_values(want, have)), None)
 
 
 def _cuts_or_loses(reference: wire.Trace, edited: wire.Trace) -> bool:

@@ -206,8 +206,8 @@ class Runs:
     def left_behind(self) -> str:
         """A parameter that is trained while what several passes share was made of it once, before; '' if none is."""
         letter = self.letter
-        moved = (one.subject for one in letter.facts if one.name == "stale")
-        return next(moved, "") if letter.reused and not letter.again else ""
+        moved = (one.subject for one in letter.facts if one.name == "stale" and one.stack in letter.reused)
+        return "" if letter.again else next(moved, "")
 
     letter = _reference()
     """The reference: the code as it is written."""
