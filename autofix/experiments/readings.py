@@ -119,12 +119,14 @@ def letters(
     against = {one[0]: contradiction(*one, _without_part(*one, stirred)) for one in both}
     if other.outcome == "failed" and update.seen("written-in-forward"):
         against[OPERATION] = ""  # what could not be run may be meant all the same
-    kept = tuple(Reading(refused) for refused, why in against.items() if not why)
     found = {refused: why for refused, why in against.items() if why}
-    alike = not found and not comparable(update) and not comparable(other) and same_moves(update, other)
-    if weighed(update) and same_gradients(update, other):
-        alike = False  # something sets the size of gradients, such as clipping, and may do so for one alone later
-    return Letters(kept or tuple(map(Reading, against)), found, alike)
+    alike = not comparable(update) and not comparable(other) and same_moves(update, other)
+    if weighed(update):
+        # Where gradients have one size, something sets it, such as clipping, and may do so for one alone later.
+        alike = alike and not same_gradients(update, other)
+        found = {} if alike else found  # whichever of them is meant, both train it
+    kept = tuple(Reading(refused) for refused in against if refused not in found)
+    return Letters(kept or tuple(map(Reading, against)), found, alike and not found)
 
 
 def _with_terms(update: wire.Trace, operation: wire.Trace, only: Letters) -> Letters:
