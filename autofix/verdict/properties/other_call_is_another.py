@@ -21,7 +21,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from autofix.core.model import Finding, Treatment
-from autofix.experiments.spec import Intervention
 from autofix.experiments.values import line_of, taken_otherwise
 from autofix.syntax.blocks import qualified
 from autofix.syntax.calls import Function
@@ -135,8 +134,8 @@ class OtherCallIsAnother(Property):
         if "stopped" not in (code.outcome, edited.outcome) or replace(reading, truncated=False) != reading.letter:
             return None
         name = next(_called_elsewhere(evidence), "")
-        made = evidence.shortened(Intervention.THROUGH, (Treatment.FROZEN, Treatment.STILL)) if name else None
-        if made is None or not made.code.outcome == made.edited.outcome == "finished":
+        made = evidence.to_the_end(reading, Treatment.FROZEN, Treatment.STILL) if name else None
+        if made is None:
             return None
         if not made.are_alike:
             return self.found(subject=f"`{name}`", what="the edit trains otherwise than the code")
