@@ -110,7 +110,7 @@ IN_FORWARD = "self.cell(x, self.hidden)", "self.cell(x, self.hidden.detach())"
 class OtherCallIsAnother(Property):
     name = "other-call-is-another"
     last = True
-    runs = ("letter", "edited", "shortened")
+    runs = ("letter", "edited", "to_the_end")
     sentence = "{subject}, which the edit changes, is called elsewhere behind these passes, and there {what}"
     raises = (
         Example(DROPPED, *OUT_OF_PLACE),
