@@ -114,6 +114,8 @@ class Builder:
     would be equal whatever an edit does to it."""
     written: Mapping[Path, bytes] = field(default_factory=dict)
     """The files in which a reference gets past the failure, where it is no call of torch's that it does otherwise."""
+    numbers: bool = False
+    """Whether that is a loss which is a number in some passes."""
     patient: bool = False
     """Whether runs go on for as long as one does that still waits for something to compare."""
 
@@ -236,7 +238,7 @@ class Builder:
     @property
     def spares(self) -> bool:
         """Whether the loss of some passes is a number, which asks nothing: their steps may be left out."""
-        return bool(self.written) or any(site.action == "constant" for site in self.sites)
+        return self.numbers or any(site.action == "constant" for site in self.sites)
 
     # How far ----------------------------------------------------------------------------------------------------------
 

@@ -22,6 +22,7 @@ from autofix.syntax.edits import (
     embed,
     emptied,
     in_local_name,
+    misspelled_flags,
     out_of_place,
     registered,
     second_links,
@@ -223,6 +224,14 @@ def numbers_as_leaves(target: Target, diagnosis: Diagnosis) -> dict[Path, bytes]
         with contextlib.suppress(Declined, EditConflict):
             return {source.path: apply(source, rendered(embed(source, loss, _LEAF)))} if loss is not None else {}
     return {}
+
+
+def flags_spelled(target: Target, diagnosis: Diagnosis) -> dict[Path, bytes]:
+    """The files in which flags are set by their name, where a graph is missing and a name much like it was set."""
+    if diagnosis.cause is not Cause.NO_GRAPH:
+        return {}
+    found = misspelled_flags(Sources.of(target).reached(diagnosis.failure.stack))
+    return {source.path: apply(source, rendered(steps)) for source, steps in found.items()}
 
 
 def begun_anew(target: Target, trace: wire.Trace, failed: wire.Stack) -> tuple[Begun | None, dict[Path, bytes]]:
