@@ -594,6 +594,19 @@ class Evaluated:
 
 
 @dataclass(frozen=True, slots=True)
+class Mode:
+    """A module that the program calls with gradients on and that asks for its mode, itself or in a part.
+
+    How often it was called in training mode, and in evaluation mode, before each step; `stack`: where it last was.
+    """
+
+    name: str
+    stack: Stack
+    training: tuple[int, ...]
+    evaluating: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Taken:
     """The first numbers that a call takes of tensors without graph; `off`: with gradients off, each of them.
 
@@ -678,6 +691,7 @@ class Trace:
     held: tuple[Held, ...] = ()  # other state, at each step; only where asked for
     hooks: tuple[Hook, ...] = ()
     evaluated: tuple[Evaluated, ...] = ()
+    modes: tuple[Mode, ...] = ()
     facts: tuple[Fact, ...] = ()
     silent: tuple[Fact, ...] = ()
     books: Books | None = None  # only of an audit
