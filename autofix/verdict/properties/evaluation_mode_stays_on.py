@@ -64,11 +64,9 @@ class EvaluationModeStaysOn(Property):
 
     def find(self, evidence: Evidence) -> Finding | None:
         before = sum(evidence.baseline.counts)
-        both = (
-            {one.name: one for one in run.modes if _stays(one, before)} for run in (evidence.letter, evidence.edited)
-        )
-        code, edited = both
-        return next((self.found(code[name].stack, subject=f"`{name}`") for name in code if name in edited), None)
+        runs = evidence.letter, evidence.edited
+        code, edited = ({one.name: one.stack for one in run.modes if _stays(one, before)} for run in runs)
+        return next((self.found(code[name], name=name) for name in code if name in edited), None)
 
 
 def _stays(mode: wire.Mode, before: int) -> bool:
