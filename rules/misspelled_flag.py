@@ -16,7 +16,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from autofix.search.rule import Cause, Diagnosis, Example, Proposal, Rule, Sources, Tier
-from autofix.syntax.edits import misspelled_flags
+from autofix.syntax import modes
+from autofix.syntax.edits import rename
 
 WHY = "torch looks at this name alone; a tensor takes any other and does nothing with it."
 
@@ -78,6 +79,6 @@ net(torch.randn(5, 3)).square().mean().backward()
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """All of them in the files of the program, together."""
-        found = misspelled_flags(sources.reached(diagnosis.failure.stack))
-        if edits := [step for steps in found.values() for step in steps]:
+        found = modes.misspelled(sources.reached(diagnosis.failure.stack))
+        if edits := [step for source, node in found for step in rename(source, node, modes.FLAG)]:
             yield self.propose(edits, WHY)

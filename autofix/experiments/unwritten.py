@@ -10,7 +10,7 @@ from pathlib import Path
 from autofix.core.edit import Declined, EditConflict
 from autofix.core.model import Cause, Diagnosis, Target
 from autofix.probe import wire
-from autofix.syntax import calls, writes
+from autofix.syntax import calls, modes, writes
 from autofix.syntax.apply import apply
 from autofix.syntax.edits import (
     Begun,
@@ -22,13 +22,12 @@ from autofix.syntax.edits import (
     embed,
     emptied,
     in_local_name,
-    misspelled_flags,
     out_of_place,
     registered,
     second_links,
 )
 from autofix.syntax.edits import at_once as both_at_once
-from autofix.syntax.edits.expressions import aug_to_assign
+from autofix.syntax.edits.expressions import aug_to_assign, rename
 from autofix.syntax.edits.steps import rendered
 from autofix.syntax.lost import lost_write
 from autofix.syntax.one_tensor import are_one, writes_to_one
@@ -230,8 +229,10 @@ def flags_spelled(target: Target, diagnosis: Diagnosis) -> dict[Path, bytes]:
     """The files in which flags are set by their name, where a graph is missing and a name much like it was set."""
     if diagnosis.cause is not Cause.NO_GRAPH:
         return {}
-    found = misspelled_flags(Sources.of(target).reached(diagnosis.failure.stack))
-    return {source.path: apply(source, rendered(steps)) for source, steps in found.items()}
+    steps: dict[Source, list[Step]] = {}
+    for source, node in modes.misspelled(Sources.of(target).reached(diagnosis.failure.stack)):
+        steps.setdefault(source, []).extend(rename(source, node, modes.FLAG))
+    return {source.path: apply(source, rendered(found)) for source, found in steps.items()}
 
 
 def begun_anew(target: Target, trace: wire.Trace, failed: wire.Stack) -> tuple[Begun | None, dict[Path, bytes]]:

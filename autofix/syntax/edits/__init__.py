@@ -20,7 +20,6 @@ from autofix.syntax.edits.expressions import (
     rename,
     replace,
 )
-from autofix.syntax.edits.flags import misspelled_flags
 from autofix.syntax.edits.for_caller import for_caller
 from autofix.syntax.edits.imports import ensure_import, ensure_name, with_gradient, without_gradient
 from autofix.syntax.edits.lasting import Lasting, lasting
