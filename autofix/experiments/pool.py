@@ -186,7 +186,7 @@ class Pool:
         """Whether everything that is owned learns once flags are set by their name: then that is what the code says."""
         builder = replace(self._runs.builder, written=files)
         run = self._made(self._probe.submit(builder.first(_FIRST_RUN))) if files else None
-        if run is None or comparable(run) or any(readings.orphans(run)):
+        if run is None or comparable(run) or not readings.all_learn(run, self.baseline.counts):
             return False
         self._forget(builder)
         return True
