@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from autofix.core.model import Answer, Assessment, Effect, Question, Reading, Treatment
-from autofix.experiments.compare import comparable, same_or_rounded
+from autofix.experiments.compare import comparable, same_or_rounded, shows_otherwise
 from autofix.experiments.sketches import FROZEN, LIVE
 from autofix.experiments.spec import Intervention, RunSpec
 from autofix.experiments.unwritten import without_zeros
@@ -80,9 +80,18 @@ class Evidence(Runs):
             return False
         if answer.means is None:
             return found.effect is Effect.REFRESHED
+        if question.shows and self.shows_otherwise(answer.means):
+            return False
         if found.reading == answer.means:
             return True
         return answer.means != answer.means.letter and follows(self, answer.means)
+
+    def shows_otherwise(self, reading: Reading) -> str:
+        """What the edit shows otherwise than a reading, with loops that train ended early; '' where nothing."""
+        specs = RunSpec.reference(reading), RunSpec.edited(self.files)
+        both = [replace(spec, intervention=Intervention.THROUGH) for spec in specs]
+        self.case.pool.expect(*both)
+        return shows_otherwise(*map(self.case.pool.get, both))
 
     def shortened(self, how: Intervention, ways: Sequence[Treatment] = WAYS) -> Shortened | None:
         """Both runs with loops that train ended early: they come to what the compared passes do not.

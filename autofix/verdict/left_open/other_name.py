@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from autofix.core.model import Answer, Assessment, Question, Reading
-from autofix.experiments.compare import comparable, differences
+from autofix.experiments.compare import comparable, differences, shows_otherwise
 from autofix.experiments.sketches import LIVE
+from autofix.experiments.spec import Intervention, RunSpec
 from autofix.probe import wire
 from autofix.syntax.edits import lasting, second_is_met, second_name, written_name
 from autofix.verdict.law import at
@@ -53,11 +54,35 @@ def _written(runs: Runs) -> list[wire.Stack]:
 
 
 def kept(runs: Runs) -> Reading | None:
-    """The reading in which it keeps its value, where that trains otherwise."""
+    """The reading in which it keeps its value, where that trains otherwise, or shows other numbers in the end."""
     reading = replace(runs.code, copied=True)
-    if not seen(runs)[0] or comparable(other := runs.of(reading)) or not differences(runs.letter, other, LIVE):
+    if not seen(runs)[0] or comparable(other := runs.of(reading)):
         return None
-    return reading
+    return reading if differences(runs.letter, other, LIVE) or ends_otherwise(runs) else None
+
+
+def ends_otherwise(runs: Runs) -> bool:
+    """Whether a leaf is written, and the script shows other numbers in the end if the older name keeps its value.
+
+    Both run to the end of the script, with loops that train ended early.
+    """
+    code, copied = map(RunSpec.reference, (runs.code, replace(runs.code, copied=True)))
+    return bool(runs.case.pool.leaf_written and _shows_otherwise(runs, code, copied))
+
+
+def is_kept_by(runs: Runs) -> bool:
+    """Whether a leaf is written, and the edit shows what the code only shows where the older name keeps its value."""
+    if not runs.case.pool.leaf_written:
+        return False
+    code, copied = map(RunSpec.reference, (runs.code, replace(runs.code, copied=True)))
+    edited = RunSpec.edited(runs.files)
+    return _shows_otherwise(runs, code, edited) and not _shows_otherwise(runs, copied, edited)
+
+
+def _shows_otherwise(runs: Runs, *both: RunSpec) -> bool:
+    specs = [replace(one, intervention=Intervention.THROUGH) for one in both]
+    runs.case.pool.expect(*specs)
+    return bool(shows_otherwise(*map(runs.case.pool.get, specs)))
 
 
 def asked(runs: Runs) -> Question | None:
@@ -75,7 +100,7 @@ def asked(runs: Runs) -> Question | None:
         ),
     )
     text = f"Should `{name}` keep its value when {at(place)} writes to {alias}, which is the same tensor?"
-    return Question("other-name-is-written", text, place, answers)
+    return Question("other-name-is-written", text, place, answers, shows=True)
 
 
 def with_copy(runs: Runs, found: Assessment) -> Assessment:
