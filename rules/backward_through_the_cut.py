@@ -204,8 +204,7 @@ def _root(diagnosis: Diagnosis, sources: Sources) -> str:
 
 def _started(node: ast.AST | None) -> ast.expr | None:
     """What a call of backward starts from; of another call, its first argument."""
-    first = calls.started(node) or calls.argument(node, vocabulary.BACKWARD_FUNCTION, "tensors")
-    return first.elts[0] if isinstance(first, (ast.List, ast.Tuple)) and len(first.elts) == 1 else first
+    return calls.only(calls.started(node) or calls.argument(node, vocabulary.BACKWARD_FUNCTION, "tensors"))
 
 
 def _class(source: Source, node: ast.AST | None) -> ast.AST | None:

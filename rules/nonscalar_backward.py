@@ -242,7 +242,7 @@ torch.autograd.backward(losses)
         for depth, (source, node) in enumerate(located):
             if not isinstance(node, ast.Call):
                 continue
-            loss = _one(calls.started(node))
+            loss = calls.only(calls.started(node))
             derivative = isinstance(node.func, ast.Attribute) and node.func.attr == "grad"
             alone = [(source, loss)] if loss is not None and _is_loss(loss) else []
             places = alone if derivative else _places(source, loss, located[depth + 1 :])
@@ -309,7 +309,7 @@ def _places(source: Source, loss: ast.expr | None, callers: Sequence[tuple[Sourc
             return [(source, value)] if counted else [*here, (source, value)] if others else here
         case ast.arg(arg=name) if function is not None and callers:
             (caller, call), *rest = callers
-            given = _one(calls.handed(call, function, name))
+            given = calls.only(calls.handed(call, function, name))
             outer = _places(caller, given, rest)
             return [*here, *outer[1:]] if here and not counted and (caller, given) in outer else outer or here
     return here
@@ -337,11 +337,6 @@ def _without(source: Source, call: ast.Call, weights: ast.expr) -> list[Step]:
     if named := next((one.arg for one in call.keywords if one.value is weights), None):
         return remove_keyword(source, call, named)
     return replace(source, weights, "None")
-
-
-def _one(losses: ast.expr | None) -> ast.expr | None:
-    """The loss of a list that holds one alone; anything else as it is."""
-    return losses.elts[0] if isinstance(losses, (ast.List, ast.Tuple)) and len(losses.elts) == 1 else losses
 
 
 def _is_loss(node: ast.expr | None) -> bool:

@@ -33,6 +33,30 @@ for _ in range(6):
     maker.step()
 """
 
+MASKED_TWICE = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+net = nn.Linear(4, 3)
+opt = torch.optim.SGD(net.parameters(), lr=0.05)
+for _ in range(4):
+    now, later = torch.randn(8, 4), torch.randn(8, 4)
+    here, there = net(now).sigmoid(), net(later).sigmoid()
+    here[now[:, 0] > 0] = 0.0
+    there[later[:, 0] > 0] = 0.0
+    opt.zero_grad()
+    (here - there).square().mean().backward()
+    opt.step()
+"""
+
+
+@pytest.mark.torch
+def test_a_cure_that_leaves_another_spoiled_tensor_behind_is_built_upon(script: Scripts) -> None:
+    fix = script(MASKED_TWICE).fix().fixes[0]
+    assert fix.verdict.applicability is Applicability.SAFE
+    assert sorted(line.strip() for line in added(fix)) == ["here = here.clone()", "there = there.clone()"]
+
 
 @pytest.mark.torch
 def test_many_places_for_a_detach_leave_room_for_the_way_that_works(script: Scripts) -> None:

@@ -408,7 +408,7 @@ def _printed(
     reference: wire.Trace, candidate: wire.Trace, tolerance: float, shown: float = math.inf
 ) -> Iterator[Change]:
     """The numbers that a run prints otherwise; `shown`: by how much one may that has fewer places than the other."""
-    expected, got = (_NUMBER.findall(_CLOCK.sub("", text)) for text in (reference.stdout, candidate.stdout))
+    expected, got = _numbers(reference), _numbers(candidate)
     if values.ended(reference, candidate) and len(expected) != len(got):
         yield Change("", 0, len(expected), len(got), note="the edited script prints more or fewer numbers")
         return
@@ -420,12 +420,23 @@ def _printed(
             yield Change("", number, a, b, note=f"the script prints {have} instead of {want}")
 
 
-def shows_otherwise(reference: wire.Trace, candidate: wire.Trace) -> str:
-    """What two runs that came to their end print otherwise, or take otherwise of a tensor, in words; '' if nothing."""
+def _numbers(trace: wire.Trace) -> list[str]:
+    """The numbers that a run prints."""
+    return _NUMBER.findall(_CLOCK.sub("", trace.stdout))
+
+
+def shows_otherwise(reference: wire.Trace, candidate: wire.Trace, again: wire.Trace | None = None) -> str:
+    """What two runs that came to their end print otherwise, or take otherwise of a tensor, in words; '' if nothing.
+
+    `again` is the reference once more: a number that is another one there, such as a time, tells nothing.
+    """
     if not values.ended(reference, candidate):
         return ""
-    if (printed := next(_printed(reference, candidate, LIVE, _SHOWN), None)) is not None:
-        return printed.note
+    pairs = enumerate(zip_longest(_numbers(reference), _numbers(again or reference)))
+    unsteady = {number for number, (want, have) in pairs if want != have}
+    printed = (one for one in _printed(reference, candidate, LIVE, _SHOWN) if one.step not in unsteady)
+    if (change := next(printed, None)) is not None:
+        return change.note
     place = values.taken_otherwise(reference, candidate)
     return f"the number that the code reads at {values.line_of(place)} has another value" if place else ""
 

@@ -30,18 +30,30 @@ def beyond(trace: wire.Trace, baseline: wire.Trace) -> bool:
 
 
 def again(trace: wire.Trace, before: wire.Trace, lines: Mapping[str, Sequence[int]]) -> bool:
-    """Whether a run failed where, and as, another did before an edit; `lines` are those of `before`, as in a request.
-
-    A frame whose line the edit made anew may be any.
-    """
+    """Whether a run failed where, and as, another did before an edit; `lines` map those of the edit to them."""
     failure, first = trace.failure, before.failure
     if failure is None or first is None:
         return False
     if (failure.message, trace.backward_count) != (first.message, before.backward_count):
         return False
-    places = [(frame.file, line_of(frame, lines)) for frame in failure.stack]
-    known = [(frame.file, line and frame.line) for frame, (_, line) in zip(first.stack, places, strict=False)]
-    return len(failure.stack) == len(first.stack) and places == known
+    return _at_one_place(failure.stack, first.stack, lines)
+
+
+def is_of_another(trace: wire.Trace, before: wire.Trace, lines: Mapping[str, Sequence[int]]) -> bool:
+    """Whether what backward found modified was made or written elsewhere than before an edit, in traces of both."""
+    ours, theirs = trace.saved[:1], before.saved[:1]
+    if not (ours and theirs):
+        return False
+    places = [[one.made, *(write.stack for write in one.writes)] for one in (*ours, *theirs)]
+    same = [_at_one_place(now, then, lines) for now, then in zip(*places, strict=False)]
+    return not (len(places[0]) == len(places[1]) and all(same))
+
+
+def _at_one_place(stack: wire.Stack, before: wire.Stack, lines: Mapping[str, Sequence[int]]) -> bool:
+    """Whether two stacks stand at one place; a frame whose line the edit made anew may be any."""
+    places = [(frame.file, line_of(frame, lines)) for frame in stack]
+    known = [(frame.file, line and frame.line) for frame, (_, line) in zip(before, places, strict=False)]
+    return len(stack) == len(before) and places == known
 
 
 def alike(trace: wire.Trace, request: wire.Request, reference: wire.Trace | None) -> bool:

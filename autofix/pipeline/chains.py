@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from autofix.core.model import MAY_BE_AUTOGRAD, Candidate, Cause, Diagnosis
-from autofix.experiments.later import again
 from autofix.probe import wire
 
 
@@ -30,10 +28,8 @@ def in_turn(found: list[tuple[Candidate, wire.Trace]]) -> list[tuple[Candidate, 
     return [pair for _, pair in sorted(placed, key=lambda one: one[0])]
 
 
-def uncovers(
-    candidate: Candidate, live: wire.Trace, before: wire.Trace, lines: Mapping[str, Sequence[int]]
-) -> bool:  # fmt: skip
-    """Whether a run fails of something further, which the edit only uncovered; not of what the edit itself did.
+def uncovers(candidate: Candidate, live: wire.Trace, before: wire.Trace) -> bool:
+    """Whether another failure is something further, which the edit only uncovered; not of what the edit itself did.
 
     An edit is no step of a repair that calls what is not there, that leaves without a graph what had one, that cuts off
     what a derivative is by, or that gives a new tensor to the name of a parameter.
@@ -42,8 +38,6 @@ def uncovers(
     if failure is None or cured is None:
         return False
     earlier = live.backward_count <= before.backward_count
-    if again(live, before, lines):
-        return False
     cut = any(word in edit.text for edit in candidate.edits for word in ("detach", "no_grad"))
     caused = (Cause.NO_GRAPH, Cause.PARAMETER_ASSIGNED, *([Cause.UNUSED_INPUT] if cut else []))
     if failure.kind in caused and cured.kind not in caused and earlier:

@@ -6,11 +6,12 @@ import contextlib
 import functools
 import itertools
 import operator
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from autofix.core.model import Applicability, Candidate, Cause, Diagnosis, Fix, Note, RunOutcome, Target
 from autofix.experiments.client import JOBS, Probe
+from autofix.experiments.later import again, is_of_another
 from autofix.experiments.requests import line_maps
 from autofix.experiments.telling import Telling
 from autofix.pipeline import first
@@ -54,6 +55,8 @@ class Rounds:
         self.broken: list[Fix] = []
         """The edits with which, as the first ones, the script dies of something else than autograd."""
         self.tried: set[frozenset[tuple[Path, bytes]]] = set()
+        self.explained: dict[frozenset[tuple[Path, bytes]], Diagnosis | None] = {}
+        """Why candidates fail that are built upon."""
         self.left: list[tuple[Built, _Waiting]] = []
         """What was not tried because of an edit that is safe."""
 
@@ -107,7 +110,7 @@ class Rounds:
                 if not any(other.verdict.applicability is Applicability.SAFE for other in self.fixes[:-1]):
                     self.found(one)
                 queue = self._worth(case, queue, built)
-            if verdict.run is RunOutcome.OTHER_FAILURE:
+            if verdict.run in (RunOutcome.OTHER_FAILURE, RunOutcome.SAME_FAILURE):
                 if built.candidate is None and not of_autograd(evidence.edited):
                     self.broken.append(one)
                 uncovered += self._uncovered(case, built, (candidate, evidence), queue)
@@ -162,13 +165,25 @@ class Rounds:
         """
         candidate, live = tried[0], tried[1].edited
         lines = line_maps(self.target, candidate.files, built.candidate.files if built.candidate is not None else {})
-        if not (_may_go_on(candidate) and uncovers(candidate, live, built.run, lines)):
+        if not (_may_go_on(candidate) and self._uncovers(case, built, (candidate, live), lines)):
             return []
         if case.pool.quick or not agrees(tried[1]):
             return [(candidate, live)]
         for waiting, _ in left:
             case.pool.drop(waiting.files)
         return [found for further in self._next([(candidate, live)]) for found in self._try(case, further)]
+
+    def _uncovers(
+        self, case: Case, built: Built, tried: tuple[Candidate, wire.Trace], lines: Mapping[str, Sequence[int]]
+    ) -> bool:
+        """Whether a run failed of something further. Where several tensors are spoiled, a trace tells which one."""
+        candidate, live = tried
+        if not (again(live, built.run, lines) or case.ended(live, candidate.files) is RunOutcome.SAME_FAILURE):
+            return uncovers(candidate, live, built.run)
+        if not built.diagnosis.trace.also:
+            return False
+        explained = self._explained(candidate, live)
+        return explained is not None and is_of_another(explained.trace, built.diagnosis.trace, lines)
 
     def _has_waited(self, case: Case, left: int) -> bool:
         """Whether somebody has waited long enough, longer where no edit runs yet; it is told what is left out."""
@@ -219,9 +234,12 @@ class Rounds:
         return itertools.islice(built, _CHAINS)
 
     def _explained(self, candidate: Candidate, live: wire.Trace) -> Diagnosis | None:
-        with contextlib.suppress(first.Broken):  # other edits may do without
-            return first.diagnosis(self.probe, self.target, live, candidate.files)
-        return None
+        key = _key(candidate)
+        if key not in self.explained:
+            self.explained[key] = None
+            with contextlib.suppress(first.Broken):  # other edits may do without
+                self.explained[key] = first.diagnosis(self.probe, self.target, live, candidate.files)
+        return self.explained[key]
 
 
 def _foresee_beside(tried: Evidence, other: Evidence) -> None:

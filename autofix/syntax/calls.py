@@ -173,6 +173,16 @@ def started(call: ast.AST | None) -> ast.expr | None:
     return argument(call, own, own[0]) if own else None
 
 
+def only(node: ast.expr | None) -> ast.expr | None:
+    """The element of a list or a tuple that holds one alone; anything else as it is."""
+    return node.elts[0] if isinstance(node, (ast.List, ast.Tuple)) and len(node.elts) == 1 else node
+
+
+def differentiated_by(call: ast.AST) -> ast.expr | None:
+    """What a call of `grad` differentiates by."""
+    return only(argument(call, GRAD, "inputs"))
+
+
 def place_of(names: Sequence[str], name: str) -> int:
     """Which of a call's arguments is a parameter's where it stands without its name; a method's `self` is none."""
     return names.index(name) - (names[0] == "self")

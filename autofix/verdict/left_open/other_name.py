@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from autofix.core.model import Answer, Assessment, Question, Reading
-from autofix.experiments.compare import comparable, differences, shows_otherwise
+from autofix.experiments.compare import comparable, differences
 from autofix.experiments.sketches import LIVE
-from autofix.experiments.spec import Intervention, RunSpec
 from autofix.probe import wire
 from autofix.syntax.edits import lasting, second_is_met, second_name, written_name
 from autofix.verdict.law import at
@@ -62,27 +61,15 @@ def kept(runs: Runs) -> Reading | None:
 
 
 def ends_otherwise(runs: Runs) -> bool:
-    """Whether a leaf is written, and the script shows other numbers in the end if the older name keeps its value.
-
-    Both run to the end of the script, with loops that train ended early.
-    """
-    code, copied = map(RunSpec.reference, (runs.code, replace(runs.code, copied=True)))
-    return bool(runs.case.pool.leaf_written and _shows_otherwise(runs, code, copied))
+    """Whether a leaf is written, and the script shows other numbers in the end if the older name keeps its value."""
+    return bool(runs.case.pool.leaf_written and runs.shows_otherwise(runs.code, replace(runs.code, copied=True)))
 
 
 def is_kept_by(runs: Runs) -> bool:
     """Whether a leaf is written, and the edit shows what the code only shows where the older name keeps its value."""
-    if not runs.case.pool.leaf_written:
+    if not (runs.case.pool.leaf_written and runs.shows_otherwise(runs.code)):
         return False
-    code, copied = map(RunSpec.reference, (runs.code, replace(runs.code, copied=True)))
-    edited = RunSpec.edited(runs.files)
-    return _shows_otherwise(runs, code, edited) and not _shows_otherwise(runs, copied, edited)
-
-
-def _shows_otherwise(runs: Runs, *both: RunSpec) -> bool:
-    specs = [replace(one, intervention=Intervention.THROUGH) for one in both]
-    runs.case.pool.expect(*specs)
-    return bool(shows_otherwise(*map(runs.case.pool.get, specs)))
+    return not runs.shows_otherwise(replace(runs.code, copied=True))
 
 
 def asked(runs: Runs) -> Question | None:

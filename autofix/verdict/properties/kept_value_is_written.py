@@ -22,9 +22,7 @@ import ast
 from collections.abc import Iterator
 
 from autofix.core.model import Finding, Treatment
-from autofix.experiments.compare import shows_otherwise
 from autofix.experiments.requests import changed_lines
-from autofix.experiments.spec import Intervention
 from autofix.syntax import writes
 from autofix.syntax.source import Source
 from autofix.verdict.evidence import Evidence
@@ -107,7 +105,7 @@ SHOWN = FITTED.replace("(w - first).norm()", "(x @ w - y).abs().mean()")
 class KeptValueIsWritten(Property):
     name = "kept-value-is-written"
     last = True
-    runs = ("edited", "letter", "shortened")
+    runs = ("to_the_end", "shows_otherwise")
     sentence = "the edit writes to a tensor in place, and {what}"
     raises = (
         Example(START, REBINDS, UNDER_NO_GRAD),
@@ -132,11 +130,11 @@ class KeptValueIsWritten(Property):
     def find(self, evidence: Evidence) -> Finding | None:
         if not (evidence.case.pool.leaf_written or any(_writes(evidence))):
             return None
-        made = evidence.shortened(Intervention.THROUGH, (Treatment.LIVE,))
+        made = evidence.to_the_end(evidence.reading, Treatment.LIVE)
         if made is None:
             return None
         zero = next((fact for name in _ZEROS for fact in made.code.seen(name)), None)
-        if what := shows_otherwise(made.code, made.edited):
+        if what := evidence.shows_otherwise(evidence.reading):
             cured = zero and other_name.is_kept_by(evidence)
             return None if cured else self.found(what=f"later, {what}: {_BEFORE} may show the write")
         if zero is None or other_name.seen(evidence)[0]:  # of a name that the text tells it is asked
