@@ -222,10 +222,10 @@ def asked(report: Report) -> Question:
             marks=pytest.mark.apart("long"),
         ),
         (
-            whole(other_name_is_written.FIRST),
+            whole(other_name_is_written.BEHIND),
             ("AG301",),
             (
-                "Should `best` keep its value when main.py:12 writes to `w`, which is the same tensor?",
+                "Should `best` keep its value when main.py:14 writes to `w`, which is the same tensor?",
                 ["kept", "written"],
             ),
         ),
