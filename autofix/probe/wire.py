@@ -389,8 +389,8 @@ class Fact:
 
     # stale | cross-talk | growth | kept-growth | mixed | wasted | same-loss-twice | loss-grows | trained-in-thread |
     # gradient-sent-twice | sent-once | starts-at-kept-gradient | slope-without-graph | leaf-is-wider |
-    # loss-grows-over-steps | elder | zero-difference | memory-held | one-memory-joined | part-overwritten |
-    # mixed-with-itself | old-gradient-read | target-handed-on | term-is-late | gradient-adds-up |
+    # loss-grows-over-steps | elder | zero-difference | zero-shown | memory-held | one-memory-joined |
+    # part-overwritten | mixed-with-itself | old-gradient-read | target-handed-on | term-is-late | gradient-adds-up |
     # array-may-be-constant | value-left-numpy | term-is-array | derivative-is-array | weight-has-graph |
     # output-replayed | written-of | range-is-left | backward-while-off | step-while-off | goes-into-off |
     # needs-what-is-off | taken-back | scales-what-is-shared | gradient-cancels | steps-overwritten |
