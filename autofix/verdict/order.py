@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from autofix.core.model import Applicability, Candidate, Effect, Fix, Question, Treatment, Verdict
 from autofix.experiments.losses import same_in_turn
+from autofix.verdict.wording import other_draws
 
 _EFFECTS = list(Effect)
 _EITHER_WAY = ("shared-across-passes",)
@@ -32,7 +33,10 @@ class Key(NamedTuple):
     beside: bool
     """It answers nothing of what is asked, where others do, and is not what the field does without a doubt."""
     doubts: int
-    """What was found, and whether gradients change; half as much where it may be meant either way."""
+    """What was found, and whether gradients change; half as much where it may be meant either way.
+
+    A little less, too, where other random numbers may be all that changes them: nobody can tell then.
+    """
     rhythm: bool
     """Steps are gone or stand behind other backwards: less is left of what the code says than of a gradient alone."""
     effect: int
@@ -80,10 +84,10 @@ def _key(fix: Fix, bytes_of_equals: float = math.inf) -> Key:
     # What departs from all that the code may mean stands behind what equals a meaning that it hardly has.
     departs = verdict.effect is Effect.UNKNOWN and bool(verdict.changes)
     changed = (verdict.effect is Effect.CHANGED or departs) and not usual
-    doubts = (1 if fix.candidate.conventional else 2) * changed + departs
+    doubts = (2 if fix.candidate.conventional else 4 - _is_redrawn(verdict)) * changed + 2 * departs
     # What stays as it was made, while that of which it was made is trained, is hardly meant either way.
     either = _EITHER_WAY if verdict.effect is not Effect.IDENTICAL else ()
-    doubts += sum(1 if one.property in either else 2 + (one.property in _UNUSUAL) for one in verdict.findings)
+    doubts += sum(2 if one.property in either else 4 + 2 * (one.property in _UNUSUAL) for one in verdict.findings)
     return Key(
         unsafe=verdict.applicability is not Applicability.SAFE,
         starves=verdict.starves
@@ -99,6 +103,11 @@ def _key(fix: Fix, bytes_of_equals: float = math.inf) -> Key:
         costly=verdict.peak_bytes > bytes_of_equals,
         size=len(fix.diff),
     )
+
+
+def _is_redrawn(verdict: Verdict) -> bool:
+    """Whether an edit draws random numbers where the code draws none, as a forward does that is computed again."""
+    return any(other_draws(one.reference, one.candidate) for one in verdict.compared)
 
 
 def _seen(verdict: Verdict) -> Effect:
