@@ -1096,6 +1096,49 @@ def test_a_dropout_that_an_edit_moves_before_a_relu_drops_the_same_places(script
         assert (verdict.applicability, verdict.effect) == (Applicability.UNSAFE, Effect.CHANGED), wrong
 
 
+AGAIN = """\
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+class Body(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = LAYER
+
+    def forward(self, x):
+        out = self.layer(x)
+        return out[0] if isinstance(out, tuple) else out
+
+net, critic = Body(), nn.Linear(4, 1)
+first, second = torch.optim.SGD(net.parameters(), lr=0.1), torch.optim.SGD(net.parameters(), lr=0.01)
+for step in range(4):
+    x = torch.randn(5, 6, 4)
+    out = net(x)
+    first.zero_grad()
+    (out - x).pow(2).mean().backward(retain_graph=True)
+    first.step()
+    second.zero_grad()
+    (critic(out) - 1).pow(2).mean().backward()
+    second.step()
+"""
+
+
+@pytest.mark.parametrize(
+    "layer",
+    [
+        "nn.TransformerEncoderLayer(4, 2, 8, dropout=0.3, batch_first=True)",
+        "nn.LSTM(4, 4, num_layers=2, dropout=0.3, batch_first=True)",
+        "nn.Sequential(nn.Linear(4, 4), nn.Dropout(0.3), nn.Linear(4, 4))",
+    ],
+)
+def test_a_layer_that_drops_something_drops_the_same_when_it_is_computed_again(script: Scripts, layer: str) -> None:
+    train, line = script(AGAIN.replace("LAYER", layer)), "    second.zero_grad()\n"
+    assert train.verdict((line, f"    out = net(x)\n{line}")).effect is Effect.REFRESHED
+    assert train.verdict((line, f"    out = net(x.detach() * 1.01)\n{line}")).effect is Effect.CHANGED
+    assert train.verdict((line, f"    out = net(x).detach()\n{line}"), ours=True).effect is not Effect.REFRESHED
+
+
 LEAVES = """\
 import os
 import torch

@@ -33,6 +33,13 @@ from .switched_off import SwitchedOff
 
 _DROPS = 100
 """Dropouts of which a run tells what they dropped."""
+_DROPPING = (
+    "dropout", "alpha_dropout", "dropout1d", "dropout2d", "dropout3d", "feature_alpha_dropout",
+    "scaled_dot_product_attention",
+)  # fmt: skip
+"""What drops something in `torch.nn.functional`."""
+_RECURRENT = ("lstm", "gru", "rnn_tanh", "rnn_relu")
+"""What drops something between layers, in torch's own functions."""
 _NUMBERS = 64
 """Numbers that one place takes of tensors of which a run tells."""
 _TORCH = torch.__file__.removesuffix("__init__.py")
@@ -447,10 +454,10 @@ class KeyedRandom(Dispatch):
         return int.from_bytes(hashlib.blake2b(f"{func}{text}".encode(), digest_size=7).digest())
 
     def patch_dropout(self) -> None:
-        """Give every functional dropout the key of its input's content."""
-        functional = torch.nn.functional
-        for name in ("dropout", "alpha_dropout", "dropout1d", "dropout2d", "dropout3d", "feature_alpha_dropout"):
-            setattr(functional, name, self._keyed(getattr(functional, name)))
+        """Give every function that drops, alone or beside what else it does, the key of its first input's content."""
+        for owner, names in ((torch.nn.functional, _DROPPING), (torch._VF, _RECURRENT)):
+            for name in names:
+                setattr(owner, name, self._keyed(getattr(owner, name)))
 
     def _keyed(self, function: Any) -> Any:
         def dropout(input: torch.Tensor, *args: Any, **kwargs: Any) -> torch.Tensor:  # noqa: A002  as torch names it
