@@ -21,9 +21,10 @@ import ast
 from collections.abc import Collection, Iterator
 
 from autofix.probe.wire import Frame, Origin
+from autofix.search import targets
 from autofix.search.rule import Cause, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
 from autofix.syntax import blocks, calls, modes
-from autofix.syntax.edits import but_for_targets, embed, replace, set_keyword, undecorate, unwrap, with_gradient
+from autofix.syntax.edits import embed, replace, set_keyword, undecorate, unwrap, with_gradient
 
 WHY = "The forward that backward goes through records its graph."
 WHY_WITHIN = "What the block calls here runs with gradients; the rest of the block stays without."
@@ -194,9 +195,8 @@ net(torch.randn(5, 2)).pow(2).mean().backward()
         for depth, place in enumerate(reversed(found)):
             yield self.propose(unwrap(*place), WHY, later=2 + depth)
         for source, block, _ in found:
-            for target, edits in but_for_targets(source, block):
-                title = f"Leave only {target} in the block"
-                yield self.propose(edits, WHY_PART, title=title, later=3 + len(found))
+            for target, edits in targets.but_for_targets(source, block):
+                yield self.propose(edits, WHY_PART, title=f"Leave only {target} in the block", later=3 + len(found))
 
     def _flag(
         self, source: Source, statement: ast.With, item: ast.withitem, origin: Origin, sources: Sources

@@ -7,7 +7,6 @@ for a call, a name for its result and a `with` around its statement are one list
 from autofix.core.edit import Declined
 from autofix.syntax.edits.as_data import as_data
 from autofix.syntax.edits.at_once import at_once
-from autofix.syntax.edits.but_for_targets import but_for_targets
 from autofix.syntax.edits.calls import functional_call, remove_keyword, set_keyword
 from autofix.syntax.edits.elsewhere import User, computed_in
 from autofix.syntax.edits.expressions import (

@@ -1,4 +1,4 @@
-"""What two values that a block makes need of it: of values held against each other, one may be the other's target."""
+"""Which statements leave a block without gradients where of two values that it makes one is the target of the other."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ import itertools
 from collections.abc import Collection, Iterator
 
 from autofix.syntax import blocks, names
-from autofix.syntax.edits.imports import ensure_import
-from autofix.syntax.edits.statements import move_after, move_before, wrap
-from autofix.syntax.edits.steps import Step
+from autofix.syntax.edits import Step, ensure_import, move_after, move_before, wrap
 from autofix.syntax.source import Source
 
 
