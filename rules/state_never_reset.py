@@ -81,6 +81,51 @@ opt = torch.optim.SGD([*encoder.parameters(), *decoder.parameters()], lr=0.1)
 for _ in range(5):
 +    decoder.state = None
     train: decoder(torch.randn(3, 6, 2), encoder(torch.randn(6, 3))).pow(2).mean()
+! unsafe: a method is handed a start in each pass, and takes the first one alone
+class Memory(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.cell, self.state = torch.nn.GRUCell(2, 4), None
+
+    def begin(self, start):
+-        if self.state is None:
+-            self.state = start
++        self.state = start
+
+    def forward(self, row):
+        self.state = self.cell(row, self.state)
+        return self.state
+
+
+memory, first = Memory(), torch.nn.Linear(3, 4)
+opt = torch.optim.SGD([*memory.parameters(), *first.parameters()], lr=0.1)
+for _ in range(5):
+    memory.begin(first(torch.randn(6, 3)))
+    for row in torch.randn(3, 6, 2):
+        out = memory(row)
+    train: (out - 1).pow(2).mean()
+! the method is handed it again and again in a pass
+class Memory(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.cell, self.state = torch.nn.GRUCell(2, 4), None
+
+    def begin(self, start):
+        if self.state is None:
+            self.state = start
+
+    def forward(self, row):
+        self.begin(torch.zeros(len(row), 4))
+        self.state = self.cell(row, self.state)
+        return self.state
+
+
+memory = Memory()
+opt = torch.optim.SGD(memory.parameters(), lr=0.1)
+for _ in range(5):
+    for row in torch.randn(3, 6, 2):
+        out = memory(row)
+    train: (out - 1).pow(2).mean()
 ! unsafe: the same of a start that is a parameter, and of an attribute that may not be there
 class Evolving(torch.nn.Module):
     def __init__(self):

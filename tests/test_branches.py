@@ -207,3 +207,66 @@ def test_a_branch_that_may_run_elsewhere_is_not_judged_by_another_one(was: str, 
     assert refused_alike(ORDERS.encode(), new.encode(), never, {ran}) == 0
     known = ORDERS.replace("graph=True)", "graph=True, allow_unused=True)")
     assert refused_alike(known.encode(), WITH_BRANCHES.encode(), NEVER, {RAN}) == 0
+
+
+TWO_PHASES = """\
+import copy, torch
+
+torch.manual_seed(0)
+first, last = torch.nn.Linear(3, 4), torch.nn.Linear(4, 1)
+optimizer = torch.optim.SGD([*first.parameters(), *last.parameters()], lr=0.1)
+
+def train(step):
+    loss = step(torch.randn(5, 3)).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+
+def one(x):
+    h = first(x).sigmoid()
+    h += 0.1
+    return last(h)
+
+def other(x):
+    h = first(x).sigmoid()
+    h *= first(-x)
+    return last(h) - 1
+
+for _ in range(60):
+    train(one)
+start = copy.deepcopy(last.state_dict())
+for _ in range(60):
+    train(other)
+last.load_state_dict(start)
+optimizer.param_groups[0]["lr"] = 0.01
+for _ in range(60):
+    train(one)
+print(last.bias.item())
+"""
+MENDED = ("h += 0.1", "h = h + 0.1"), ("h *= first(-x)", "h = h * first(-x)")
+
+
+@pytest.mark.torch
+def test_what_never_ran_is_judged_in_runs_to_the_end(script: Scripts) -> None:
+    verdict = script(TWO_PHASES).verdict(*MENDED)
+    assert "Judged in runs to the end of the script" in verdict.summary
+    assert verdict.applicability is Applicability.SAFE
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("h = h * first(-x)", "h = h * first(-x).detach()"),
+        ("load_state_dict(start)", "load_state_dict(last.state_dict())"),
+        ("= 0.01", "= 0.1"),
+        ("start = copy.deepcopy(last.state_dict())", "start = last.state_dict()"),
+        ("last(h) - 1", "last(h) - 1.01"),
+    ],
+)
+def test_what_never_ran_and_is_another_at_the_end_is_not_known(script: Scripts, old: str, new: str) -> None:
+    mended = TWO_PHASES
+    for change in MENDED:
+        mended = mended.replace(*change)
+    verdict = script(TWO_PHASES).verdict((TWO_PHASES, mended.replace(old, new)))
+    assert not verdict.effect.keeps_gradients

@@ -40,10 +40,10 @@ def assess(runs: Runs) -> Assessment:
     """The effect of an edit whose own run got past the failure."""
     found, letter = _Comparison(runs).assessment(), runs.letter
     if found.effect.keeps_gradients:
-        why, instead = unreached(runs)
+        why, instead = unreached(runs, found.reading or runs.code)
         if why:
             return _unknown(why)
-        found = replace(found, sentence=f"{found.sentence}. Not judged: {instead}") if instead else found
+        found = replace(found, sentence=f"{found.sentence}. {instead}") if instead else found
     if not letter.hurried or found.effect is Effect.IDENTICAL or not found.effect.keeps_gradients:
         return found
     # Two passes show what each hands to the next; what is made once, for several of them, shows only in the third.

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from autofix.core.model import Answer, Assessment, Effect, Question, Reading, Treatment
-from autofix.experiments.compare import comparable, same_or_rounded
-from autofix.experiments.sketches import FROZEN, LIVE
-from autofix.experiments.spec import Intervention, RunSpec
+from autofix.core.model import Answer, Assessment, Effect, Question, Reading
+from autofix.experiments.spec import RunSpec
 from autofix.experiments.unwritten import without_zeros
 from autofix.probe import wire
 from autofix.verdict.effect import assess, follows
@@ -20,22 +17,6 @@ from autofix.verdict.left_open.start import with_start
 from autofix.verdict.meant import meant
 from autofix.verdict.runs import Runs, once
 from autofix.verdict.wording import whose
-
-WAYS = (Treatment.LIVE, Treatment.FROZEN, Treatment.STILL)
-
-
-@dataclass(frozen=True, slots=True)
-class Shortened:
-    """Two runs, of the code and of the edit, in which the same loops ended early."""
-
-    code: wire.Trace
-    edited: wire.Trace
-    tolerance: float
-
-    @property
-    def are_alike(self) -> bool:
-        """Whether both train the same."""
-        return _are_alike(self.code, self.edited, self.tolerance)
 
 
 class Evidence(Runs):
@@ -84,27 +65,6 @@ class Evidence(Runs):
             return True
         return answer.means != answer.means.letter and follows(self, answer.means)
 
-    def shortened(self, how: Intervention, ways: Sequence[Treatment] = WAYS) -> Shortened | None:
-        """Both runs with loops that train ended early: they come to what the compared passes do not.
-
-        They are treated in the first of some ways in which the edit equals the code in the passes compared. None where
-        it does so in none, where the short code does not run, and where not the same loops end.
-        """
-        for treatment in ways:
-            tolerance = LIVE if treatment is Treatment.LIVE else FROZEN
-            both = self.of(self.reading, treatment), self.of_edit(treatment)
-            if not _are_alike(*both, tolerance):
-                continue
-            specs = [
-                replace(spec, treatment=treatment, intervention=how)
-                for spec in (RunSpec.reference(self.reading), RunSpec.edited(self.files))
-            ]
-            self.case.pool.expect(*specs)
-            code, edited = map(self.case.pool.get, specs)
-            alike = _ended_alike(both, (code, edited)) and not comparable(code)
-            return Shortened(code, edited, tolerance) if alike else None
-        return None
-
     @once
     def _unanswered(self) -> Assessment:
         found = with_constants(self, meant(self, assess(self)))
@@ -112,14 +72,3 @@ class Evidence(Runs):
             if found.effect is Effect.CHANGED and found.reading is None:
                 found = told(self, found)
         return found
-
-
-def _are_alike(code: wire.Trace, edited: wire.Trace, tolerance: float) -> bool:
-    """Whether two runs that ended well train the same, but for what rounding leaves."""
-    return edited.ended_well and not comparable(code) and same_or_rounded(code, edited, tolerance)
-
-
-def _ended_alike(whole: tuple[wire.Trace, wire.Trace], short: tuple[wire.Trace, wire.Trace]) -> bool:
-    """Whether the same loops ended early in the code and in the edit, as far as that came; a limit is no end."""
-    code, edited = ({*now.notes} - {*then.notes} for now, then in zip(short, whole, strict=True))
-    return edited <= code if short[1].failure else edited == code and short[1].ended_well

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 from autofix.core.model import Comparison, Diagnosis, Question, Reading, Refused, RunOutcome, Treatment
-from autofix.experiments.compare import comparable, starved
+from autofix.experiments.compare import comparable, same_or_rounded, starved
 from autofix.experiments.pool import Pool
 from autofix.experiments.readings import deprived
+from autofix.experiments.sketches import FROZEN, LIVE
 from autofix.experiments.spec import Intervention, RunSpec
 from autofix.experiments.unwritten import moved_values, sampled
 from autofix.probe import wire
@@ -20,6 +21,7 @@ from autofix.syntax.sources import Sources
 from autofix.verdict.parts.parts import Part, parts
 
 Kept = TypeVar("Kept")
+WAYS = (Treatment.LIVE, Treatment.FROZEN, Treatment.STILL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +75,20 @@ def _reference(
 def _edit(treatment: Treatment = Treatment.LIVE, intervention: Intervention = Intervention.NONE) -> once[wire.Trace]:
     """The run of the edited script."""
     return once(lambda runs: runs.of_edit(treatment, intervention))
+
+
+@dataclass(frozen=True, slots=True)
+class Shortened:
+    """Two runs, of the code and of the edit, in which the same loops ended early."""
+
+    code: wire.Trace
+    edited: wire.Trace
+    tolerance: float
+
+    @property
+    def are_alike(self) -> bool:
+        """Whether both train the same."""
+        return _are_alike(self.code, self.edited, self.tolerance)
 
 
 class Runs:
@@ -329,6 +345,29 @@ class Runs:
         """The script with what is left of the edit."""
         return self.case.pool.get(RunSpec.edited(files))
 
+    def shortened(self, reading: Reading, how: Intervention, ways: Sequence[Treatment] = WAYS) -> Shortened | None:
+        """Both runs with loops that train ended early: they come to what the compared passes do not.
+
+        They are treated in the first of some ways in which the edit equals a reading in the passes compared. None where
+        it does so in none, where the short code does not run, and where not the same loops end.
+        """
+        for treatment in ways:
+            tolerance = LIVE if treatment is Treatment.LIVE else FROZEN
+            both = self.of(reading, treatment), self.of_edit(treatment)
+            if not _are_alike(*both, tolerance):
+                continue
+            specs = RunSpec.reference(reading, treatment, how), RunSpec.edited(self.files, treatment, how)
+            self.case.pool.expect(*specs)
+            code, edited = map(self.case.pool.get, specs)
+            alike = _ended_alike(both, (code, edited)) and not comparable(code)
+            return Shortened(code, edited, tolerance) if alike else None
+        return None
+
+    def to_the_end(self, reading: Reading, *ways: Treatment) -> Shortened | None:
+        """The same of runs that came to the end of the script."""
+        made = self.shortened(reading, Intervention.THROUGH, ways)
+        return made if made and made.code.outcome == made.edited.outcome == "finished" else None
+
     def compared(self, reading: Reading | None) -> tuple[Comparison, ...]:
         """The runs of a reading (of the code as written where it is None) and of the edit that were made alike."""
         made, found = self.case.pool.made, []
@@ -337,3 +376,14 @@ class Runs:
             other = made(RunSpec.edited(self.files, treatment))
             found += [Comparison(treatment, one, other)] if one and other else []
         return tuple(found)
+
+
+def _are_alike(code: wire.Trace, edited: wire.Trace, tolerance: float) -> bool:
+    """Whether two runs that ended well train the same, but for what rounding leaves."""
+    return edited.ended_well and not comparable(code) and same_or_rounded(code, edited, tolerance)
+
+
+def _ended_alike(whole: tuple[wire.Trace, wire.Trace], short: tuple[wire.Trace, wire.Trace]) -> bool:
+    """Whether the same loops ended early in the code and in the edit, as far as that came; a limit is no end."""
+    code, edited = ({*now.notes} - {*then.notes} for now, then in zip(short, whole, strict=True))
+    return edited <= code if short[1].failure else edited == code and short[1].ended_well

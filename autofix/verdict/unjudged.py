@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from autofix.core.model import Reading, Treatment
 from autofix.experiments.compare import comparable, failed_with, figures
 from autofix.experiments.later import died_early
 from autofix.experiments.readings import unsaid
+from autofix.experiments.values import taken_otherwise
 from autofix.probe import wire
 from autofix.verdict.parts.branches import copied, ran_alike, refused_alike
 from autofix.verdict.runs import Runs, lines
@@ -67,26 +69,43 @@ def _unread(runs: Runs) -> str:
     return ""
 
 
-def unreached(runs: Runs) -> tuple[str, str]:
-    """Why an edit that keeps the gradients may not do so elsewhere, as a part of it never ran; '' where that is judged.
+def unreached(runs: Runs, reading: Reading) -> tuple[str, str]:
+    """Why an edit that equals a reading may not do so elsewhere, as a part of it never ran; '' where that is judged.
 
-    And what is said where another line was judged instead of it.
+    And what is said where another line was judged instead of it, or runs to the end of the script.
     """
-    found = list(_unexecuted(runs))
-    alone = next((f"{why}: {_REACH}{_OR_LESS * runs.case.offered}" for why, line in found if not line), "")
-    return alone, next((f"{why}; line {line} does the same instead of it" for why, line in found), "")
+    found = list(_unexecuted(runs, runs.letter, runs.edited))
+    never = "never ran in the iterations compared"
+    alone = [where for where, line in found if not line]
+    if alone and _is_kept_to_the_end(runs, reading):
+        return "", f"Judged in runs to the end of the script, in which loops end early: {alone[0]} {never}"
+    why = next((f"{where} {never}: {_REACH}{_OR_LESS * runs.case.offered}" for where in alone), "")
+    return why, next(
+        (f"Not judged: {where} {never}; line {line} does the same instead of it" for where, line in found), ""
+    )
 
 
-def _unexecuted(runs: Runs) -> Iterator[tuple[str, int]]:
+def _is_kept_to_the_end(runs: Runs, reading: Reading) -> bool:
+    """Whether each part of the edit ran on the way to the end of the script, and trained and gave the same numbers.
+
+    Steps last in these runs: what brings back older weights, or sets a rate, does nothing where they are undone.
+    """
+    made = runs.to_the_end(reading, Treatment.LIVE)
+    if made is None or not made.are_alike or made.code.stdout != made.edited.stdout:
+        return False
+    left = any(not line for _, line in _unexecuted(runs, made.code, made.edited))
+    return not left and not taken_otherwise(made.code, made.edited)
+
+
+def _unexecuted(runs: Runs, code: wire.Trace, edited: wire.Trace) -> Iterator[tuple[str, int]]:
     """Each changed statement that no run reached, in words, and the line that was judged for both, or 0."""
-    for trace, verb in ((runs.edited, "writes"), (runs.letter, "removes")):
-        which = "the edited " if trace is runs.edited else ""
+    for trace, verb in ((edited, "writes"), (code, "removes")):
+        which = "the edited " if trace is edited else ""
         for path, places in trace.marked.items():
             ran = {place // wire.COLUMNS for place in trace.executed.get(path, ())}
             for line in sorted({place // wire.COLUMNS for place in set(places) - set(trace.executed.get(path, ()))}):
-                where = f"the edit {verb} line {line} of {which}{Path(path).name}, which"
                 old, new = runs.case.pool.target.read(Path(path)), runs.files.get(Path(path), b"")
                 like = ran_alike(old, new, line, ran, before=verb == "removes")
                 for judged in (copied, refused_alike) if verb == "writes" else ():
                     like = like or judged(old, new, line, ran)
-                yield f"{where} never ran in the iterations compared", like
+                yield f"the edit {verb} line {line} of {which}{Path(path).name}, which", like

@@ -11,10 +11,12 @@ from autofix.core.edit import Declined
 from autofix.syntax import update
 from autofix.syntax.blocks import block_of, loops
 from autofix.syntax.calls import name_of, parameters, path_of, whole
+from autofix.syntax.edits.out_of_place import out_of_place
 from autofix.syntax.edits.statements import delete, insert_before, replace_statement
 from autofix.syntax.edits.steps import Step
-from autofix.syntax.names import assignments, binds, bound_by
+from autofix.syntax.names import assignments, binds, bound_by, reads
 from autofix.syntax.source import Source
+from autofix.syntax.writes import chain, in_place, written
 
 _SIGNS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
 _WHOLE = (ast.Call, ast.Name, ast.Attribute, ast.Subscript, ast.Constant)
@@ -27,10 +29,13 @@ def at_once(source: Source, node: ast.AST) -> list[Step]:
     """The steps by which each of several writes in turn, one of which `node` is, reads what was before them.
 
     Of `a -= f(b)` and `b -= f(a)` they make `a, b = a - f(b), b - f(a)`. Of `x *= masks[k]` in a loop over `k` that
-    uses each product, they make one that begins with what `x` was before the loop. Declines where the writes are
-    neither the same with two names exchanged nor such factors: then each may be meant by itself.
+    uses each product, they make one that begins with what `x` was before the loop. `x.mul_(k).add_(x[order])` becomes
+    `x = x.mul(k).add(x[order])`. Declines where the writes are neither the same with two names exchanged, nor such
+    factors, nor a chain that reads what it writes: then each may be meant by itself.
     """
     statement = source.statement(node)
+    if isinstance(node, ast.Call) and _reads_itself(source, node):
+        return out_of_place(source, node)
     block = block_of(source, statement)
     for first, second in (pair for pair in pairwise(block) if statement in pair):
         if isinstance(first, ast.AugAssign) and isinstance(second, ast.AugAssign) and _are_mirrored(first, second):
@@ -48,6 +53,22 @@ def at_once(source: Source, node: ast.AST) -> list[Step]:
                 *(step for one in anew for step in one),
             ]
     raise Declined("no write beside it is the same with the two names exchanged, and it is no factor of several")
+
+
+def _reads_itself(source: Source, call: ast.Call) -> bool:
+    """Whether a link of a chain of writes reads the tensor that a link before it has written."""
+    path = written(source, call)
+    links = [one for one in chain(_last_link(source, call)) if in_place(one)]
+    later = (value for one in links[:-1] for value in (*one.args, *(key.value for key in one.keywords)))
+    return bool(path) and any(path in reads(value) for value in later)
+
+
+def _last_link(source: Source, call: ast.Call) -> ast.Call:
+    """The last call of a chain of methods of which a call is one."""
+    match source.parent(call):
+        case ast.Attribute() as link if isinstance(outer := source.parent(link), ast.Call) and outer.func is link:
+            return _last_link(source, outer)
+    return call
 
 
 class _Scaled(NamedTuple):

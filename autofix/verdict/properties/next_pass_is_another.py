@@ -151,7 +151,7 @@ class NextPassIsAnother(Property):
         whole = code.outcome != "stopped"
         if whole or not (removed or written) or replace(reading, truncated=False) != reading.letter:
             return None
-        made = evidence.shortened(Intervention.SHORTENED)
+        made = evidence.shortened(evidence.reading, Intervention.SHORTENED)
         if made is None or made.are_alike:
             return None
         again = [*_ran_again(removed, made.code), *_ran_again(written, made.edited)]

@@ -2,13 +2,14 @@
 
 ## What it finds
 
-Writes that look alike stand in a row, and one reads what another has just written. The edit keeps the order, and it
-matters: a run in which each reads what was before them all takes other steps. There are two such rows:
+Writes stand in a row, and one reads what another has just written. The edit keeps the order, and it
+matters: a run in which each reads what was before them all takes other steps. There are three such rows:
 
 - two writes beside each other that are one statement with its two names exchanged (`a -= b.mean()`, then
   `b -= a.mean()`);
 - factors that are multiplied onto one name, each product being used before the next: `x *= masks[:, k]` in a loop over
-  `k`, `x.mul_(m)` in one over masks, or `x *= masks[0]` and later `x *= masks[1]`.
+  `k`, `x.mul_(m)` in one over masks, or `x *= masks[0]` and later `x *= masks[1]`;
+- a chain of writes in one expression, of which a later one reads the tensor itself: `x.mul_(k).add_(x[order])`.
 
 It is not said where two writes differ in more than the names, as steps of an integrator and the halves of a reversible
 block do; nor where a factor is made of what the loop makes, where the product begins with ones, as that of a
@@ -64,6 +65,18 @@ UNROLLED = MASKS.replace(LOOP, TURN.format(0) + TURN.format(1))
 LEFT = MASKS.replace("part, parts = mixture, []", "part, parts = torch.ones_like(mixture), []")
 LEFT = LEFT.replace("parts.append(head(part))", "parts.append(head(mixture * part))")
 CASCADE = MASKS.replace("part *= masks[:, k]", "gate = torch.sigmoid(part + masks[:, k])\n        part *= gate")
+MIXED = """\
+net, head = nn.Linear(3, 4), nn.Linear(4, 1)
+optimizer = torch.optim.SGD([*net.parameters(), *head.parameters()], lr=0.1)
+for _ in range(4):
+    h = torch.sigmoid(net(torch.randn(6, 3)))
+    order = torch.randperm(6)
+    h.mul_(0.7).add_(h[order], alpha=0.3)
+    loss = (head(h) - 1).square().mean()
+    train: loss
+"""
+COPIED = "    h.mul_", "    h = h.clone()\n    h.mul_"
+SEVERAL = "h.mul_(0.7).add_(h[order], alpha=0.3)", "h = h.mul(0.7)\n    h = h.add(h[order], alpha=0.3)"
 
 
 def _written(first: str, second: str) -> str:
@@ -87,6 +100,8 @@ class OperandsWrittenInTurn(Property):
         Example(
             MASKS.replace("part *= masks[:, k]", "part.mul_(masks[:, k])"), "part.mul_(masks", "part = part.mul(masks"
         ),
+        Example(MIXED, *COPIED),
+        Example(MIXED, *SEVERAL),
     )
     silent = (
         Example(MEANS, WRITES, "    real, fake = real - fake.mean(), fake - real.mean()\n"),
@@ -98,6 +113,9 @@ class OperandsWrittenInTurn(Property):
         Example(MASKS, *ALONE),
         Example(LEFT, *PRODUCT),
         Example(CASCADE, "part *= gate", "part = part * gate"),
+        Example(MIXED.replace("h[order]", "h.new_ones(1)"), *COPIED),
+        Example(MIXED.replace("h[order]", "net.weight.mean()"), *COPIED),
+        Example(MIXED.replace("mul_(0.7).add_(h[order], alpha=0.3)", "sub_(h.mean()).div_(h.std())"), *COPIED),
     )
 
     def find(self, evidence: Evidence) -> Finding | None:

@@ -21,7 +21,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from autofix.core.model import Finding, Treatment
-from autofix.experiments.spec import Intervention
 from autofix.experiments.values import line_of, taken_otherwise
 from autofix.syntax.blocks import qualified
 from autofix.syntax.calls import Function
@@ -111,7 +110,7 @@ IN_FORWARD = "self.cell(x, self.hidden)", "self.cell(x, self.hidden.detach())"
 class OtherCallIsAnother(Property):
     name = "other-call-is-another"
     last = True
-    runs = ("letter", "edited", "shortened")
+    runs = ("letter", "edited", "to_the_end")
     sentence = "{subject}, which the edit changes, is called elsewhere behind these passes, and there {what}"
     raises = (
         Example(DROPPED, *OUT_OF_PLACE),
@@ -135,8 +134,8 @@ class OtherCallIsAnother(Property):
         if "stopped" not in (code.outcome, edited.outcome) or replace(reading, truncated=False) != reading.letter:
             return None
         name = next(_called_elsewhere(evidence), "")
-        made = evidence.shortened(Intervention.THROUGH, (Treatment.FROZEN, Treatment.STILL)) if name else None
-        if made is None or not made.code.outcome == made.edited.outcome == "finished":
+        made = evidence.to_the_end(reading, Treatment.FROZEN, Treatment.STILL) if name else None
+        if made is None:
             return None
         if not made.are_alike:
             return self.found(subject=f"`{name}`", what="the edit trains otherwise than the code")

@@ -71,11 +71,49 @@ def begun(crossings: Iterable[Crossing], failed: Sequence[Frame], sources: Sourc
             for at, steps, path in _forgetting(choice, carrier, carriers, failed, sources):
                 place = Frame.around(carrier.file, choice.node.test, choice.function)
                 yield Begun(at, steps, path, start, place)
+    yield from _as_handed(crossings, failed, sources)
     yield from _as_elsewhere(crossings, failed, sources)
     yield from _as_uncalled(crossings, failed, sources)
     yield from _in_whole(crossings, failed, sources)
     yield from _beside(crossings, failed, sources)
     yield from _in_random_order(crossings, failed, sources)
+
+
+def _as_handed(crossings: Iterable[Crossing], failed: Sequence[Frame], sources: Sources) -> Iterator[Begun]:
+    """Where a method is handed a start once in each pass, and takes it if there is nothing yet: it always takes it."""
+    taken = {carrier: one.used for one in crossings if one.by == "failing" for carrier in one.carriers}
+    for carrier, used in taken.items():
+        if (source := sources.source(carrier.file)) is None or "." not in carrier.path:
+            continue
+        for node in source.mentioning(carrier.path):
+            function = source.function(node)
+            choice = _choice(node, carrier.path, blocks.qualified(source, node)) if isinstance(node, ast.If) else None
+            if choice is None or function is None or choice.function == carrier.function:
+                continue
+            match choice.node:
+                case ast.If(body=[ast.Assign([_], ast.Name(start)) as made], orelse=[]) if (
+                    start in calls.parameters(function)
+                    and _is_handed_once(function, used, failed, sources)
+                    and not _is_forgotten(choice, carrier, taken, failed, sources)
+                ):
+                    steps = replace_statement(source, choice.node, [source.segment(made)])
+                    place = Frame.around(carrier.file, choice.node.test, choice.function)
+                    yield Begun(source, steps, carrier.path, start, place)
+
+
+def _is_handed_once(
+    function: calls.Function, used: Sequence[Frame], failed: Sequence[Frame], sources: Sources
+) -> bool:  # fmt: skip
+    """Whether a function is called at one place, to which a pass comes once on its way to where a state is `used`."""
+    first = sources.source(failed[-1].file)
+    places = [*sources.readers(function, first)] if first is not None else []
+    callers = [(str(one.path), blocks.qualified(one, node)) for one, node in places]
+    on_the_way = [number for number, frame in enumerate(used) if [(frame.file, frame.function)] == callers]
+    if not on_the_way:
+        return False
+    calling = [(one, node) for _, one, node in sources.nodes(used[on_the_way[-1] + 1 :])]
+    around = (loop for one, node in (*places, *calling) for loop in blocks.loops(one, node))
+    return all(any(blocks.passed(one, loop, failed) for one in sources.files(failed)) for loop in around)
 
 
 def _in_whole(crossings: Iterable[Crossing], failed: Sequence[Frame], sources: Sources) -> Iterator[Begun]:
