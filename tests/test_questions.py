@@ -221,6 +221,14 @@ def asked(report: Report) -> Question:
             ),
             marks=pytest.mark.apart("long"),
         ),
+        (
+            whole(other_name_is_written.BEHIND),
+            ("AG301",),
+            (
+                "Should `best` keep its value when main.py:14 writes to `w`, which is the same tensor?",
+                ["kept", "written"],
+            ),
+        ),
         (SUMMED, ("AG403",), ("Is the sum of these values the loss, or their mean?", ["sum", "mean"])),
     ],
     ids=[
@@ -239,6 +247,7 @@ def asked(report: Report) -> Question:
         "lasting",
         "in turn",
         "begun elsewhere",
+        "shown in the end",
         "refused",
     ],
 )

@@ -444,7 +444,8 @@ class Question:
     """What the code leaves open: two readings that train differently, of which no run can tell the one meant.
 
     `about` is the property that doubts edits for it, `key` the name under which an answer is kept, `chosen` the name of
-    the answer that was given. `outdated` tells of an answer to code that has changed since.
+    the answer that was given. `outdated` tells of an answer to code that has changed since. `shows`: the readings may
+    train alike, but what the script shows in the end tells them apart.
     """
 
     about: str
@@ -454,6 +455,7 @@ class Question:
     key: str = ""
     chosen: str = ""
     outdated: str = ""
+    shows: bool = False
 
     @property
     def answer(self) -> Answer | None:

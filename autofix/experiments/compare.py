@@ -28,6 +28,8 @@ _NOTHING = 1e-6
 _OTHERWISE, _MORE = 0.5, 4.0
 """A gradient is what rounding leaves where it changes by this part at least; by so many times that, two may differ."""
 _DIGITS = range(4, 8)
+_SHOWN = 1e-4
+"""By how much a printed figure with few places, such as 0.0, may be another one where both runs start alike."""
 _SAME = 0.1
 """Norms that differ by less than this part of how far two gradients are apart are those of other directions."""
 TAKES = frozenset({
@@ -402,16 +404,41 @@ def _leaves(reference: wire.Trace, candidate: wire.Trace, tolerance: float) -> I
                 yield _departure(_name(names, want.places[place], "leaf"), number, expected, got, least)
 
 
-def _printed(reference: wire.Trace, candidate: wire.Trace, tolerance: float) -> Iterator[Change]:
-    expected, got = (_NUMBER.findall(_CLOCK.sub("", text)) for text in (reference.stdout, candidate.stdout))
+def _printed(
+    reference: wire.Trace, candidate: wire.Trace, tolerance: float, shown: float = math.inf
+) -> Iterator[Change]:
+    """The numbers that a run prints otherwise; `shown`: by how much one may that has fewer places than the other."""
+    expected, got = _numbers(reference), _numbers(candidate)
     if values.ended(reference, candidate) and len(expected) != len(got):
         yield Change("", 0, len(expected), len(got), note="the edited script prints more or fewer numbers")
         return
     for number, (want, have) in enumerate(zip(expected, got, strict=False)):
         a, b = float(want), float(have)
-        rounding = 2 * _last_place(want) + 10 * tolerance * max(abs(a), abs(b))
+        place = min(_last_place(want), max(_last_place(have), shown))
+        rounding = 2 * place + 10 * tolerance * max(abs(a), abs(b))
         if not (a == b or abs(a - b) <= rounding < math.inf or (math.isnan(a) and math.isnan(b))):
             yield Change("", number, a, b, note=f"the script prints {have} instead of {want}")
+
+
+def _numbers(trace: wire.Trace) -> list[str]:
+    """The numbers that a run prints."""
+    return _NUMBER.findall(_CLOCK.sub("", trace.stdout))
+
+
+def shows_otherwise(reference: wire.Trace, candidate: wire.Trace, again: wire.Trace | None = None) -> str:
+    """What two runs that came to their end print otherwise, or take otherwise of a tensor, in words; '' if nothing.
+
+    `again` is the reference once more: a number that is another one there, such as a time, tells nothing.
+    """
+    if not values.ended(reference, candidate):
+        return ""
+    pairs = enumerate(zip_longest(_numbers(reference), _numbers(again or reference)))
+    unsteady = {number for number, (want, have) in pairs if want != have}
+    printed = (one for one in _printed(reference, candidate, LIVE, _SHOWN) if one.step not in unsteady)
+    if (change := next(printed, None)) is not None:
+        return change.note
+    place = values.taken_otherwise(reference, candidate)
+    return f"the number that the code reads at {values.line_of(place)} has another value" if place else ""
 
 
 def _last_place(figure: str) -> float:

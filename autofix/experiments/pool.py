@@ -23,6 +23,7 @@ from autofix.experiments.unwritten import (
     begun_anew,
     copied,
     emptied_together,
+    flags_spelled,
     kept_inputs,
     leaf_kept,
     numbers_as_leaves,
@@ -138,8 +139,12 @@ class Pool:
             "begun": begun,
             "sampled": sampled(self.target, diagnosis),
         }
-        written = numbers_as_leaves(self.target, diagnosis)
-        self._runs.builder = replace(self._runs.builder, once=not diagnosis.trace.remade, written=written)
+        numbers = numbers_as_leaves(self.target, diagnosis)
+        self._runs.builder = replace(
+            self._runs.builder, once=not diagnosis.trace.remade, written=numbers, numbers=bool(numbers)
+        )
+        if self._is_spelled(flags_spelled(self.target, diagnosis)):
+            return
         sites = self._chosen(readings.sites(diagnosis))
         if (stand := readings.standing(diagnosis)) and any(readings.orphans(self._tried(sites))):
             sites = stand
@@ -176,6 +181,15 @@ class Pool:
         ]
         numbers = [self._probe.submit(request) for request in requests]
         return readings.chosen(choices, [*map(self._made, numbers)])
+
+    def _is_spelled(self, files: Mapping[Path, bytes]) -> bool:
+        """Whether everything that is owned learns once flags are set by their name: then that is what the code says."""
+        builder = replace(self._runs.builder, written=files)
+        run = self._made(self._probe.submit(builder.first(_FIRST_RUN))) if files else None
+        if run is None or comparable(run) or not readings.all_learn(run, self.baseline.counts):
+            return False
+        self._forget(builder)
+        return True
 
     def _tried(self, sites: tuple[wire.Site, ...]) -> wire.Trace:
         """The run of a reference with these sites."""

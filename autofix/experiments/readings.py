@@ -518,12 +518,22 @@ def orphans(run: wire.Trace) -> Iterator[str]:
     Not the bias of a layer whose weight has one: no graph is missing there, the loss is made of derivatives.
     """
     for index in range(len(run.counts)):
-        steps, names = _gradients(run, index), run.parameters(index)
-        learn = {name for place, name in enumerate(names) if _ever(steps, place)}
-        for name in names if steps else ():
-            layer, _, own = name.rpartition(".")
-            if name not in learn and not (own == "bias" and f"{layer}.weight" in learn):
-                yield name
+        yield from _orphans_of(run, index)
+
+
+def all_learn(run: wire.Trace, before: Sequence[int]) -> bool:
+    """Whether all learns that optimizers own which have stepped more often than in a shorter run."""
+    later = [i for i, count in enumerate(run.counts) if count > (before[i] if i < len(before) else 0)]
+    return not any(next(_orphans_of(run, index), "") for index in later)
+
+
+def _orphans_of(run: wire.Trace, index: int) -> Iterator[str]:
+    steps, names = _gradients(run, index), run.parameters(index)
+    learn = {name for place, name in enumerate(names) if _ever(steps, place)}
+    for name in names if steps else ():
+        layer, _, own = name.rpartition(".")
+        if name not in learn and not (own == "bias" and f"{layer}.weight" in learn):
+            yield name
 
 
 def idles(run: wire.Trace) -> bool:

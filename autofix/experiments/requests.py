@@ -114,6 +114,8 @@ class Builder:
     would be equal whatever an edit does to it."""
     written: Mapping[Path, bytes] = field(default_factory=dict)
     """The files in which a reference gets past the failure, where it is no call of torch's that it does otherwise."""
+    numbers: bool = False
+    """Whether that is a loss which is a number in some passes."""
     patient: bool = False
     """Whether runs go on for as long as one does that still waits for something to compare."""
 
@@ -213,11 +215,12 @@ class Builder:
     def _shared(self, mode: str, spec: RunSpec) -> wire.Request:
         frozen, still = spec.treatment is not Treatment.LIVE, spec.treatment is Treatment.STILL
         unmoved = spec.intervention is Intervention.UNMOVED
+        shows = spec.intervention is Intervention.THROUGH and not frozen  # what the script itself prints in the end
         doubled = sum(self.baseline.counts) if spec.intervention is Intervention.DOUBLED else -1
         files = {**(self.written if spec.reading is not None else {}), **dict(spec.files)}
         return replace(
             plain(self.target, mode, files), passes=self.target.passes, threads=_threads(self.baseline),
-            grace=GRACE, perturbed=self.perturbed and not unmoved, early=len(self.baseline.counts),
+            grace=GRACE, perturbed=self.perturbed and not (unmoved or shows), early=len(self.baseline.counts),
             failed_at=(self.baseline.backward_count, *self.baseline.counts),
             concerned=self._concerned(), budget=self.budget, longest=_LONGEST, lead=self._lead(),
             frozen=frozen, still=still, shapes=-1 if frozen or self.removed is not None else _SHAPES,
@@ -228,7 +231,7 @@ class Builder:
             nudged=spec.intervention is Intervention.NUDGED, doubled=doubled,
             bounding=spec.intervention is Intervention.BOUNDING,
             sources=spec.intervention is Intervention.SOURCED, once=self.once,
-            ordered=unmoved or spec.intervention is Intervention.ORDERED, spares=self.spares,
+            ordered=unmoved or shows or spec.intervention is Intervention.ORDERED, spares=self.spares,
             # Where the script binds an updated leaf anew, an edit may write into it instead: neither is undone then.
             by_hand=not any(site.action == "update" for site in self.sites),
         )  # fmt: skip
@@ -236,7 +239,7 @@ class Builder:
     @property
     def spares(self) -> bool:
         """Whether the loss of some passes is a number, which asks nothing: their steps may be left out."""
-        return bool(self.written) or any(site.action == "constant" for site in self.sites)
+        return self.numbers or any(site.action == "constant" for site in self.sites)
 
     # How far ----------------------------------------------------------------------------------------------------------
 

@@ -61,7 +61,7 @@ class RunSpec:
 
     `owner` is the optimizer that an intervention is about, where it is about one; `since`, the round it begins at;
     `late_of` the parameters that it is about, each an optimizer and its place there, where not all are;
-    `times`, how many times as far as the reference an edited script goes.
+    `times`, how many times as far as the reference an edited script goes, or which of several such references it is.
     """
 
     files: tuple[tuple[Path, bytes], ...] = ()

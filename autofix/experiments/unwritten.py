@@ -10,7 +10,7 @@ from pathlib import Path
 from autofix.core.edit import Declined, EditConflict
 from autofix.core.model import Cause, Diagnosis, Target
 from autofix.probe import wire
-from autofix.syntax import calls, writes
+from autofix.syntax import calls, modes, writes
 from autofix.syntax.apply import apply
 from autofix.syntax.edits import (
     Begun,
@@ -27,7 +27,7 @@ from autofix.syntax.edits import (
     second_links,
 )
 from autofix.syntax.edits import at_once as both_at_once
-from autofix.syntax.edits.expressions import aug_to_assign
+from autofix.syntax.edits.expressions import aug_to_assign, rename
 from autofix.syntax.edits.steps import rendered
 from autofix.syntax.lost import lost_write
 from autofix.syntax.one_tensor import are_one, writes_to_one
@@ -223,6 +223,16 @@ def numbers_as_leaves(target: Target, diagnosis: Diagnosis) -> dict[Path, bytes]
         with contextlib.suppress(Declined, EditConflict):
             return {source.path: apply(source, rendered(embed(source, loss, _LEAF)))} if loss is not None else {}
     return {}
+
+
+def flags_spelled(target: Target, diagnosis: Diagnosis) -> dict[Path, bytes]:
+    """The files in which flags are set by their name, where a graph is missing and a name much like it was set."""
+    if diagnosis.cause is not Cause.NO_GRAPH:
+        return {}
+    steps: dict[Source, list[Step]] = {}
+    for source, node in modes.misspelled(Sources.of(target).reached(diagnosis.failure.stack)):
+        steps.setdefault(source, []).extend(rename(source, node, modes.FLAG))
+    return {source.path: apply(source, rendered(found)) for source, found in steps.items()}
 
 
 def begun_anew(target: Target, trace: wire.Trace, failed: wire.Stack) -> tuple[Begun | None, dict[Path, bytes]]:

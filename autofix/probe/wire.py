@@ -389,8 +389,8 @@ class Fact:
 
     # stale | cross-talk | growth | kept-growth | mixed | wasted | same-loss-twice | loss-grows | trained-in-thread |
     # gradient-sent-twice | sent-once | starts-at-kept-gradient | slope-without-graph | leaf-is-wider |
-    # loss-grows-over-steps | elder | zero-difference | memory-held | one-memory-joined | part-overwritten |
-    # mixed-with-itself | old-gradient-read | target-handed-on | term-is-late | gradient-adds-up |
+    # loss-grows-over-steps | elder | zero-difference | zero-shown | memory-held | one-memory-joined |
+    # part-overwritten | mixed-with-itself | old-gradient-read | target-handed-on | term-is-late | gradient-adds-up |
     # array-may-be-constant | value-left-numpy | term-is-array | derivative-is-array | weight-has-graph |
     # output-replayed | written-of | range-is-left | backward-while-off | step-while-off | goes-into-off |
     # needs-what-is-off | taken-back | scales-what-is-shared | gradient-cancels | steps-overwritten |
@@ -594,6 +594,19 @@ class Evaluated:
 
 
 @dataclass(frozen=True, slots=True)
+class Mode:
+    """A module that the program calls with gradients on and that asks for its mode, itself or in a part.
+
+    How often it was called in training mode, and in evaluation mode, before each step; `stack`: where it last was.
+    """
+
+    name: str
+    stack: Stack
+    training: tuple[int, ...]
+    evaluating: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Taken:
     """The first numbers that a call takes of tensors without graph; `off`: with gradients off, each of them.
 
@@ -678,6 +691,7 @@ class Trace:
     held: tuple[Held, ...] = ()  # other state, at each step; only where asked for
     hooks: tuple[Hook, ...] = ()
     evaluated: tuple[Evaluated, ...] = ()
+    modes: tuple[Mode, ...] = ()
     facts: tuple[Fact, ...] = ()
     silent: tuple[Fact, ...] = ()
     books: Books | None = None  # only of an audit

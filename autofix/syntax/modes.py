@@ -1,14 +1,21 @@
-"""Contexts and decorators that switch gradients off, as the text tells."""
+"""Contexts, decorators and flags that switch gradients off or on, as the text tells."""
 
 from __future__ import annotations
 
 import ast
+import difflib
+from collections.abc import Iterable, Iterator
 
 from autofix.syntax.calls import name_of
+from autofix.syntax.source import Source
 from autofix.syntax.vocabulary import GRADIENT_MODES, WITHOUT_GRADIENT
 
 _ON = {"set_grad_enabled": True, "inference_mode": False}
 """The flag by which a mode leaves gradients on."""
+FLAG = "requires_grad"
+"""The flag of a tensor."""
+_LIKE = 0.8
+"""How like it a name is, of 1, as `difflib` counts it: `require_grad` 0.96, `requires_gradient` 0.87."""
 
 
 def is_mode(node: ast.AST) -> bool:
@@ -38,3 +45,28 @@ def _flag(call: ast.Call) -> object:
     """The constant that a mode is given; `...` where there is none."""
     given = [*call.args, *(word.value for word in call.keywords)]
     return given[0].value if given and isinstance(given[0], ast.Constant) else ...
+
+
+def misspelled(sources: Iterable[Source]) -> Iterator[tuple[Source, ast.Attribute]]:
+    """Where a statement sets an attribute of a name much like that of the flag, in some files.
+
+    Not where anything reads that attribute: then it is one of the user's own. `requires_grad_` is torch's method.
+    """
+    files = list(sources)
+    read = {name for source in files for name in _read(source)} - {f"{FLAG}_"}
+    for source in files:
+        for node in source.walk():
+            match node:
+                case ast.Assign([ast.Attribute(attr=name) as target]) if name not in (
+                    FLAG,
+                    *read,
+                ) and difflib.get_close_matches(name, [FLAG], cutoff=_LIKE):
+                    yield source, target
+
+
+def _read(source: Source) -> Iterator[str]:
+    """The attributes that a file reads, and what it says in words, by which it may ask for one."""
+    for one in source.walk():
+        match one:
+            case ast.Attribute(attr=str(name), ctx=ast.Load()) | ast.Constant(str(name)):
+                yield name

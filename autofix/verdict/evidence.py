@@ -61,6 +61,8 @@ class Evidence(Runs):
             return False
         if answer.means is None:
             return found.effect is Effect.REFRESHED
+        if question.shows and self.shows_otherwise(answer.means):
+            return False
         if found.reading == answer.means:
             return True
         return answer.means != answer.means.letter and follows(self, answer.means)

@@ -85,7 +85,7 @@ def _choice(question: Question, names: tuple[str, ...]) -> str:
 
 
 def _is_open(runs: Runs, question: Question) -> bool:
-    """Whether both answers can be run, train differently, and are broken by no law.
+    """Whether both answers can be run, train or show otherwise, and are broken by no law.
 
     What is computed anew is no reading of its own: who asks about it has seen to it that it differs.
     """
@@ -94,7 +94,8 @@ def _is_open(runs: Runs, question: Question) -> bool:
     if any(is_broken(runs, one, at_hand=True) for one in readings) or any(comparable(runs.of(one)) for one in readings):
         return False
     pairs = [(one, other) for one in readings for other in (*readings, runs.code) if one != other]
-    if len(readings) == len(question.answers) and all(trains_alike(runs, one, other) for one, other in pairs):
+    told = question.shows or len(readings) < len(question.answers)
+    if not told and all(trains_alike(runs, one, other) for one, other in pairs):
         return False
     return not any(is_broken(runs, one) for one in readings)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from autofix.core.model import Comparison, Diagnosis, Question, Reading, Refused, RunOutcome, Treatment
-from autofix.experiments.compare import comparable, same_or_rounded, starved
+from autofix.experiments.compare import comparable, same_or_rounded, shows_otherwise, starved
 from autofix.experiments.pool import Pool
 from autofix.experiments.readings import deprived
 from autofix.experiments.sketches import FROZEN, LIVE
@@ -367,6 +367,14 @@ class Runs:
         """The same of runs that came to the end of the script."""
         made = self.shortened(reading, Intervention.THROUGH, ways)
         return made if made and made.code.outcome == made.edited.outcome == "finished" else None
+
+    def shows_otherwise(self, reading: Reading, other: Reading | None = None) -> str:
+        """What the edit, or another reading, shows otherwise than a reading to the end of the script; '' if nothing."""
+        specs = RunSpec.reference(reading), RunSpec.edited(self.files) if other is None else RunSpec.reference(other)
+        one, two = (replace(spec, intervention=Intervention.THROUGH) for spec in specs)
+        self.case.pool.expect(one, two)
+        runs = self.case.pool.get(one), self.case.pool.get(two)
+        return shows_otherwise(*runs) and shows_otherwise(*runs, self.case.pool.get(replace(one, times=2)))
 
     def compared(self, reading: Reading | None) -> tuple[Comparison, ...]:
         """The runs of a reading (of the code as written where it is None) and of the edit that were made alike."""

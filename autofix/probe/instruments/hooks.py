@@ -36,6 +36,16 @@ class _Due:
     sums: list[tuple[float, ...]] = field(default_factory=list)
 
 
+@dataclass(slots=True)
+class _Called:
+    """How often a module was called before each step with gradients on, in both modes, and where it last was."""
+
+    asks: bool
+    training: list[int] = field(default_factory=list)
+    evaluating: list[int] = field(default_factory=list)
+    stack: Raw = ()
+
+
 class _Modes(dict[type[Any], bool]):
     """Whether modules of a class ask if they train."""
 
@@ -71,7 +81,11 @@ class Hooks(Listener):
         self._evaluated = weakref.WeakKeyDictionary[torch.nn.Module, tuple[Raw, list[int]]]()
         """Where each module that was called in evaluation mode first was, and how often it is before each step."""
         self._modes = _Modes()
+        self._outermost = weakref.WeakKeyDictionary[torch.nn.Module, _Called]()
+        """The modules that no other one calls."""
+        self._depth = 0
         torch.nn.modules.module.register_module_forward_pre_hook(self._called)
+        torch.nn.modules.module.register_module_forward_hook(self._left, always_call=True)
         self._watch_hooks()
         self._watch_kept()
 
@@ -176,9 +190,27 @@ class Hooks(Listener):
             wire.Evaluated(self._named(module), self._frames.resolve(raw), tuple(calls))
             for module, (raw, calls) in self._evaluated.items()
         )
-        return {"hooks": tuple(hooks), "evaluated": tuple(evaluated)}
+        modes = (
+            wire.Mode(self._named(module), self._frames.resolve(one.stack), *map(tuple, (one.training, one.evaluating)))
+            for module, one in self._outermost.items()
+            if one.asks
+        )
+        return {"hooks": tuple(hooks), "evaluated": tuple(evaluated), "modes": tuple(modes)}
+
+    def _left(self, *_: object) -> None:
+        self._depth -= 1
+
+    def _count_mode(self, module: torch.nn.Module) -> None:
+        if (one := self._outermost.get(module)) is None:
+            one = self._outermost[module] = _Called(any(self._modes[type(part)] for part in module.modules()))
+        if one.asks:
+            one.stack = self._frames.here()
+            self._add(one.training if module.training else one.evaluating)
 
     def _called(self, module: torch.nn.Module, args: Any) -> None:
+        if not self._depth and torch.is_grad_enabled():
+            self._count_mode(module)
+        self._depth += 1
         if not module.training and self._modes[type(module)]:
             if module not in self._evaluated:
                 self._evaluated[module] = self._frames.here(), []

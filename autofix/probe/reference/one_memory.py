@@ -33,6 +33,8 @@ _BOTH = 2
 _OFTEN = 3
 _LATEST = 64
 """Entries of a list, from its end, among which something that was collected in this pass is looked for."""
+_SHOWS = frozenset({"item", "tolist", "numpy", "__array__", "__float__", "__repr__", "__format__"})
+"""What shows a script the values of a tensor, or takes them."""
 _ABOUT = frozenset({"grad", "shape", "dtype", "device", "ndim", "size", "dim", "numel", "requires_grad", "is_leaf"})
 """What asks a tensor for something else than its values."""
 
@@ -48,6 +50,8 @@ class OneMemory(Listener):
         """Where the call that is being made subtracts so."""
         self._of_zeros = Remembered["Raw"]()
         """What has no graph and was made of such a difference."""
+        self._shown: Counter[Raw] = Counter()
+        """Where a difference is made that only shows how far something has moved."""
         self._views = Remembered[int]()
         """How often what a view shows had been written when the view was made."""
         self._whole = Remembered[int]()
@@ -92,7 +96,7 @@ class OneMemory(Listener):
     def after(self, func: Any, args: Any, result: Any) -> None:
         """A call was made, and gave this."""
         if self._zero or self._of_zeros:
-            self._follow_zeros(args, result)
+            self._follow_zeros(func, args, result)
         if not isinstance(result, torch.Tensor):
             return
         if args and result is args[0] and not _asks(func):
@@ -108,10 +112,12 @@ class OneMemory(Listener):
             except (RuntimeError, NotImplementedError):  # no memory
                 pass
 
-    def _follow_zeros(self, args: Any, result: Any) -> None:
+    def _follow_zeros(self, func: Any, args: Any, result: Any) -> None:
         given = list(tensors(args))
         known = [self._zero] if self._zero else map(self._of_zeros.of, given)
         places, self._zero = set(filter(None, known)), ()
+        if getattr(func, "__name__", "") in _SHOWS:
+            self._shown.update(places)
         if not isinstance(result, torch.Tensor) or any(one is result for one in given):  # or it was written
             return
         for place in places:
@@ -239,8 +245,9 @@ class OneMemory(Listener):
         self._assigned.clear()  # what comes next in that place is another tensor
 
     def told(self) -> dict[str, Any]:
-        """The facts: subtracted from itself, held by another, joined or collected, overwritten, mixed with itself."""
+        """The facts: subtracted from itself, shown, held, joined or collected, overwritten, mixed with itself."""
         facts = [self._frames.fact("zero-difference", raw, str(times)) for raw, times in self._zeros.items()]
+        facts += [self._frames.fact("zero-shown", raw, str(times)) for raw, times in self._shown.items()]
         facts += [wire.Fact("memory-held", "")] if self._held else []
         facts += [self._frames.fact("one-memory-joined", raw, str(times)) for raw, times in self._joined.items()]
         facts += [self._frames.fact("part-overwritten", raw) for raw, n in self._overwritten.items() if n >= _BOTH]

@@ -97,7 +97,7 @@ class Sites(Listener):
         """Where results were made whose gradients add up."""
         self._limited: dict[int, tuple[torch.Tensor, Raw]] = {}
         """Leaves made of what a function gives that keeps to a range."""
-        self._wider: dict[int, tuple[torch.Tensor, Raw]] = {}
+        self._wider: dict[int, tuple[torch.Tensor, list[torch.Tensor], Raw]] = {}
         """Leaves that hold more numbers than what they were made of."""
         self._behind: list[weakref.ref[torch.Tensor]] = []
         """Held by the script alone: what it has given up is no twin of the leaf that is made of it."""
@@ -268,9 +268,8 @@ class Sites(Listener):
             self.hooks.made(leaf)
         if _keeps_to_a_range(made):
             self._limited[id(leaf)] = leaf, raw
-        grown = result.numel() > sum(one.numel() for one in behind)
-        if grown and not any(id(one) in self._taken for one in behind):  # else it was trained before
-            self._wider[id(leaf)] = leaf, raw
+        if result.numel() > sum(one.numel() for one in behind):
+            self._wider[id(leaf)] = leaf, behind, raw
         return leaf
 
     def _keep_gradient(self, result: torch.Tensor, raw: Raw) -> None:
@@ -315,7 +314,11 @@ class Sites(Listener):
         held = {id(leaf): leaf for leaf in self._held}.values()
         facts = [self._frames.fact("gradient-adds-up", raw) for raw in self._added]
         limited = (raw for key, (_, raw) in self._limited.items() if key in self._taken)
-        wider = (raw for key, (_, raw) in self._wider.items() if key in self._taken)
+        wider = (
+            raw
+            for key, (_, behind, raw) in self._wider.items()
+            if key in self._taken and not any(id(one) in self._taken for one in behind)  # those are trained themselves
+        )
         facts += [self._frames.fact("range-is-left", raw) for raw in limited]
         facts += [self._frames.fact("leaf-is-wider", raw) for raw in wider]
         left_out = tuple(self._names.name(leaf, "a leaf") for leaf in held if leaf.grad is None)

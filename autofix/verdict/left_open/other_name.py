@@ -53,11 +53,23 @@ def _written(runs: Runs) -> list[wire.Stack]:
 
 
 def kept(runs: Runs) -> Reading | None:
-    """The reading in which it keeps its value, where that trains otherwise."""
+    """The reading in which it keeps its value, where that trains otherwise, or shows other numbers in the end."""
     reading = replace(runs.code, copied=True)
-    if not seen(runs)[0] or comparable(other := runs.of(reading)) or not differences(runs.letter, other, LIVE):
+    if not seen(runs)[0] or comparable(other := runs.of(reading)):
         return None
-    return reading
+    return reading if differences(runs.letter, other, LIVE) or ends_otherwise(runs) else None
+
+
+def ends_otherwise(runs: Runs) -> bool:
+    """Whether a leaf is written, and the script shows other numbers in the end if the older name keeps its value."""
+    return bool(runs.case.pool.leaf_written and runs.shows_otherwise(runs.code, replace(runs.code, copied=True)))
+
+
+def is_kept_by(runs: Runs) -> bool:
+    """Whether a leaf is written, and the edit shows what the code only shows where the older name keeps its value."""
+    if not (runs.case.pool.leaf_written and runs.shows_otherwise(runs.code)):
+        return False
+    return not runs.shows_otherwise(replace(runs.code, copied=True))
 
 
 def asked(runs: Runs) -> Question | None:
@@ -75,7 +87,7 @@ def asked(runs: Runs) -> Question | None:
         ),
     )
     text = f"Should `{name}` keep its value when {at(place)} writes to {alias}, which is the same tensor?"
-    return Question("other-name-is-written", text, place, answers)
+    return Question("other-name-is-written", text, place, answers, shows=True)
 
 
 def with_copy(runs: Runs, found: Assessment) -> Assessment:

@@ -6,7 +6,8 @@ The code subtracts a tensor from itself: two names hold one memory, and the memo
 bound (`before = self.memory`, then `self.memory[i] = …`; `before = h`, then `h.add_(change)`). The edit keeps that.
 So does a penalty towards old weights that were not copied (`anchor = {n: p.detach() for n, p in …}`): each step moves
 both. This is not said of an update by hand, which no loss is made of, of a straight-through estimator
-(`x - x.detach()`), which trains through one of the two and names it once, nor of a copy, which has a memory of its own.
+(`x - x.detach()`), which trains through one of the two and names it once, nor of a copy, which has a memory of its own,
+as an edit may give it to the name of a leaf.
 
 ## Why it matters
 
@@ -14,6 +15,9 @@ A term that should measure how far something has moved is then always 0. The cod
 it. To keep the old value takes a copy (`.clone()`); `.detach()` alone only makes a second name.
 """
 
+from autofix.core.model import Finding
+from autofix.verdict.evidence import Evidence
+from autofix.verdict.left_open import other_name
 from autofix.verdict.property import Example, OfTheCode
 
 MEMORY = """\
@@ -96,3 +100,7 @@ class DifferenceIsZero(OfTheCode):
         Example(AVERAGE, *OUT),
         Example(ANCHOR.replace("KEPT", "p").replace("p - anchor[n]", "p.detach() + (p - p.detach())"), *OUT),
     )
+
+    def find(self, evidence: Evidence) -> Finding | None:
+        found = super().find(evidence)
+        return None if found is not None and other_name.is_kept_by(evidence) else found

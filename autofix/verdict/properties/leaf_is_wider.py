@@ -4,7 +4,8 @@
 
 The code gives an optimizer a result that has more elements than the leaves that it was made of (a coarse mask that is
 enlarged to an image, a basis times its coefficients), and the edit makes a leaf of that result. This is not said of a
-start that is scaled, cast or reshaped, nor where an optimizer had what it was made of: a picture that grows.
+start that is scaled, cast or reshaped, nor where an optimizer has what it was made of, too: a picture that grows, a
+posterior that starts at its prior.
 
 ## Why it matters
 
@@ -46,6 +47,13 @@ class LeafIsWider(OfTheCode):
     )
     silent = (
         Example(_made("coarse * 0.1"), "coarse * 0.1", f"(coarse * 0.1){LEAF}"),
+        Example(
+            _made("coarse.repeat(1, 1, 2, 2)", 4)
+            .replace("SGD([mask]", "SGD([mask, coarse]")
+            .replace("randn(4, 4)", "randn(4, 4) * coarse.mean()"),
+            "repeat(1, 1, 2, 2)",
+            f"repeat(1, 1, 2, 2){LEAF}",
+        ),
         Example(_made("coarse.double().float()"), "float()", f"float(){LEAF}"),
         Example(_made("coarse.reshape(1, 1, 4).reshape(1, 1, 2, 2)"), "(1, 1, 2, 2)\nopt", f"(1, 1, 2, 2){LEAF}\nopt"),
     )

@@ -9,8 +9,9 @@ of what outlives the pass that gives it a second name (`mesh = self.template`, `
 also written by its own name or starts empty, or its new value is made of the old one. Of a leaf it is said where the
 older name is read afterwards (`best = w`, then `w -= …`), or an attribute that a method gave it (`self.best = self.w`),
 or a container that is given it in the same loop (`best["w"] = w`, `seen.append(w)`). A run in which the write goes to a
-copy trains otherwise, or a condition decides whether a pass reads the older name (`if better: return x`, then
-`return before`); and the edit keeps the write as it is. This is not said of what is read by the new name alone,
+copy trains otherwise or, of a leaf, shows other numbers in the end of the script, where the edit shows those of the
+code; or a condition decides whether a pass reads the older name (`if better: return x`, then `return before`); and the
+edit keeps the write as it is. This is not said of what is read by the new name alone,
 nor of containers that were given it before, nor of a tensor that began empty and is handed to a function that fills it.
 Where the write shows in nothing but what is printed, it is said of an edit that prints what the code prints.
 
@@ -295,10 +296,16 @@ IN_A_LIST = (
     .replace("best, low = w, loss.item()", "best.append((i, w))\n        low = loss.item()")
     .replace("best.sum", "best[0][1].sum")
 )
+BEHIND = BEST.replace("    print(i, loss.item(), best.sum().item())", "print(low, (x @ best - y).abs().mean().item())")
+FIRST = BEHIND.replace("(x @ best - y).abs().mean()", "(best - w).norm()").replace(
+    "    if loss.item() < low:\n        best, low = w, loss.item()\n", ""
+)
+SAVED = BEHIND.replace("print(low, (x @ best - y).abs().mean().item())", "print(low)\ntorch.save(best, '/dev/null')")
 OWNED = BEST.replace("best, low = w, 1e9", 'best, low = {"w": w}, 1e9').replace("best, low = w, loss", "low = loss")
 OWNED = OWNED.replace("best.sum", 'best["w"].sum')
 LISTED = OWNED.replace("    loss = ", '    best = {"w": w}\n    loss = ')
 IN_PLACE = ("    w -= 0.3 * w.grad", "    with torch.no_grad():\n        w -= 0.3 * w.grad")
+FIRST_IS = FIRST[FIRST.index("best, low") : FIRST.index(IN_PLACE[0])]
 STEPPED = (
     "        q += 0.05 * torch.randn(3) - 0.01 * q.grad",
     "        with torch.no_grad():\n            q += 0.05 * torch.randn(3) - 0.01 * q.grad",
@@ -375,6 +382,9 @@ class OtherNameIsWritten(Property):
         Example(BY_ROWS, ROWS, COPIED_ROWS),
         Example(LOOPED, *ENDED),
         Example(BEST, *IN_PLACE),
+        Example(BEHIND, *IN_PLACE),
+        Example(FIRST, *IN_PLACE),
+        Example(SAVED, *IN_PLACE),
         Example(CHAIN, *STEPPED),
         Example(CHAIN.replace("torch.rand(()).item() <", "-1000 <"), *STEPPED),
         Example(TRAINER, *BY_TRAINER),
@@ -401,6 +411,9 @@ class OtherNameIsWritten(Property):
         ),
         Example(TRAINER.replace("trainer.best.sum", "trainer.w.sum"), *BY_TRAINER),
         Example(BEST.replace("best.sum", "w.sum"), *IN_PLACE),
+        Example(BEHIND.replace("x @ best", "x @ w"), *IN_PLACE),
+        Example(BEHIND.replace("best, low = w, loss", "best, low = w.detach().clone(), loss"), *IN_PLACE),
+        Example(FIRST, f"{FIRST_IS}{IN_PLACE[0]}", f"{FIRST_IS.replace('= w,', '= w.detach().clone(),')}{IN_PLACE[1]}"),
         Example(BEST.replace("best, low = w, loss", "best, low = w.detach().clone(), loss"), *IN_PLACE),
         Example(
             BEST.replace("best, low = w, 1e9", "best, low = 0 * w, 1e9").replace("best, low = w", "best, low = 2 * w"),
@@ -452,10 +465,11 @@ class OtherNameIsWritten(Property):
 
 
 def _matters(evidence: Evidence) -> bool:
-    """Whether the program trains otherwise if the write goes to a copy, or prints otherwise, and the edit does not."""
+    """Whether the program trains or shows otherwise if the write goes to a copy, and the edit does not see to it."""
     other = evidence.of(replace(evidence.code, copied=True))
-    if not comparable(other) and differences(evidence.letter, other, LIVE):
-        return True
+    trains = not comparable(other) and differences(evidence.letter, other, LIVE)
+    if trains or other_name.ends_otherwise(evidence):
+        return not other_name.is_kept_by(evidence)
     return _prints_otherwise(evidence, other)
 
 
