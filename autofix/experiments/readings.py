@@ -474,6 +474,8 @@ def _seen(reading: Refused, run: wire.Trace, other: wire.Trace) -> Iterator[str]
         yield from (
             "the script itself takes the mean of this loss, beside its backward" for _ in other.seen("averaged")
         )
+        term = "a term of the loss that is made of {} would train nothing: it is added onto a number of this very pass"
+        yield from (term.format(one.subject) for one in run.seen("added-to-number"))
         lost = other.seen("flag-is-lost")
         yield from (
             f"the module computes its {one.subject} again, and requires_grad would have no effect" for one in lost

@@ -394,7 +394,7 @@ class Fact:
     # array-may-be-constant | value-left-numpy | term-is-array | derivative-is-array | weight-has-graph |
     # output-replayed | written-of | range-is-left | backward-while-off | step-while-off | goes-into-off |
     # needs-what-is-off | taken-back | scales-what-is-shared | gradient-cancels | steps-overwritten |
-    # loss-trains-target | target-of-copy | target-made-off | written-in-forward | learns-by-write |
+    # loss-trains-target | target-of-copy | target-made-off | written-in-forward | added-to-number | learns-by-write |
     # write-outlives-pass | evaluation-goes-on | moved-again | entries-left | entries-anew | stand-in |
     # swallowed | weight-is-residual | starts-idle | unreachable | set-for-a-call |
     # computed-first | put-off | weighed-by-off | trains-more-by-off | shares-what-is-off | array-of-parameters |

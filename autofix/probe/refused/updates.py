@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from typing import Any
 
 import torch
@@ -27,6 +28,11 @@ class Updates(Listener):
         self._owned: set[int] = set()
         self._made_of: dict[int, torch.Tensor] = {}
         """The leaves that values were made of which a write put into a leaf, so without their gradient."""
+        self._begun: dict[int, tuple[weakref.ref[torch.Tensor], int]] = {}
+        """Leaves that are one number, and behind how many steps each was made."""
+        self._steps = 0
+        self._added: str = ""
+        """What was added, with its graph, onto such a number of the same pass."""
         self._in_forward = False
         """Whether a module wrote to what an optimizer owns what was made of something else that one owns."""
 
@@ -35,6 +41,8 @@ class Updates(Listener):
 
     def heard(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
         """A torch function was called."""
+        if isinstance(result, torch.Tensor) and result.dim() == 0 and result.requires_grad and graph.is_leaf(result):
+            self._begun.setdefault(id(result), (weakref.ref(result), self._steps))
         self._overwritten.heard(func, args, kwargs, result)
         self._by_hand.heard(func, args, kwargs, result)
         self._entries.heard(func, args, kwargs, result)
@@ -48,13 +56,22 @@ class Updates(Listener):
         values = [one for one in (*args, *kwargs.values()) if isinstance(one, torch.Tensor) and one is not target]
         made_of = {id(leaf): leaf for leaf in graph.leaves(graph.walk(values, graph.sends)) if leaf is not target}
         self._made_of |= made_of
+        learned = self._owned.intersection(made_of)
+        if learned and self._begins_a_sum(target):
+            self._added = self._names.name(made_of[min(learned)], "a leaf")
         owned = id(target) in self._owned and not self._owned.isdisjoint(made_of)
         self._in_forward = self._in_forward or (owned and caller.computing())
+
+    def _begins_a_sum(self, target: torch.Tensor) -> bool:
+        """Whether a leaf is a number that this pass made, and that no optimizer owns."""
+        begun, steps = self._begun.get(id(target), (None, -1))
+        return begun is not None and begun() is target and steps == self._steps and id(target) not in self._owned
 
     def backward(self, _call: Call) -> None:
         self._entries.backward()
 
     def step(self, _index: int, optimizer: torch.optim.Optimizer) -> None:
+        self._steps += 1
         self._overwritten.step(optimizer)
         self._moving.step(optimizer)
         self._entries.step(list(parameters(optimizer)))
@@ -63,5 +80,6 @@ class Updates(Listener):
         """All of it, as facts."""
         facts = [wire.Fact("written-of", self._names.name(leaf, "a leaf")) for leaf in self._made_of.values()]
         facts += [wire.Fact("written-in-forward", "")] * self._in_forward
+        facts += [wire.Fact("added-to-number", self._added)] * bool(self._added)
         facts += self._overwritten.facts() + self._by_hand.facts(self._owned) + self._moving.facts(self._owned)
         return {"facts": facts + self._entries.facts(self._owned)}
