@@ -45,6 +45,8 @@ _FIRST = 3
 """Steps of each optimizer by which a run that differs from a reference mostly shows it."""
 _FURTHER = 60
 """Steps beyond those of a reference that came to its end after which an edited script need not come to its own."""
+_A_WHILE, _MANY = 4.0, 300
+"""Seconds of computing, and steps beyond the failure, for which runs go further than what is compared otherwise."""
 _BRIEFLY = 2
 """Passes of loops that train in runs that are to come to the next pass of the loops around them."""
 _SHIFTS = {Intervention.OUTPUTS: 0.0, Intervention.SHIFTED: 1.0, Intervention.SHIFTED_FAR: -4.0}
@@ -191,6 +193,8 @@ class Builder:
 
     def _further(self, asked: wire.Request, first: wire.Trace, spec: RunSpec) -> wire.Request:
         """A run that comes to the next pass of the loops around what failed, or to the end: those inside end soon."""
+        if spec.intervention is Intervention.FURTHER:
+            return asked if spec.beside else self._on(asked, first)
         if spec.intervention not in (Intervention.SHORTENED, Intervention.THROUGH):
             return asked
         asked = replace(asked, setup=replace(asked.setup, shorten=_BRIEFLY), time_limit=self._limit(first))
@@ -200,6 +204,15 @@ class Builder:
         far = (had + 2 * _BRIEFLY for had in before)
         stop = tuple(most and max(most, needed) for most, needed in zip(asked.stop_at, far, strict=False))
         return replace(asked, stop_at=stop)
+
+    def _on(self, asked: wire.Request, first: wire.Trace) -> wire.Request:
+        """A reference that goes on behind the first one, to the end of the script or for about as long as that took."""
+        budget = min(self.budget, max(_A_WHILE, self.baseline.undisturbed))
+        failed_at = (self.baseline.backward_count, *self.baseline.counts)
+        return replace(
+            asked, failed_at=failed_at, stop_at=(), most=(), idle=(), rounds=(), budget=budget, longest=budget,
+            passes=_MANY, time_limit=self._limit(first),
+        )  # fmt: skip
 
     def _limit(self, first: wire.Trace) -> float:
         """Seconds within which a run ends that is to come as far as the first one."""
@@ -285,7 +298,7 @@ class Builder:
 
     def _shortly(self, asked: wire.Request, first: wire.Trace, spec: RunSpec) -> wire.Request:
         """A run that takes several times as long as the reference did: of a slow script it sees the least there is."""
-        whole = spec.intervention is Intervention.WHOLE
+        whole = spec.intervention in (Intervention.WHOLE, Intervention.FURTHER)
         if whole or first.outcome != "stopped" or first.past < _SLOW or not asked.stop_at:
             return asked
         before = (*self.baseline.counts, *[0] * len(first.counts))

@@ -26,6 +26,7 @@ class Intervention(enum.Enum):
     FARTHER: they start a trifle farther than usual. STIRRED: a step also moves what it has no gradient for.
     COMPILED: `torch.compile` compiles, and no instrument watches. SHORTENED: loops that train end after two passes, so
     that the loops around them come to their next. THROUGH: so they do, and the run goes on to the end of the script.
+    FURTHER: nothing; it goes on for a while behind what is compared otherwise.
     """
 
     NONE = enum.auto()
@@ -48,6 +49,7 @@ class Intervention(enum.Enum):
     COMPILED = enum.auto()
     SHORTENED = enum.auto()
     THROUGH = enum.auto()
+    FURTHER = enum.auto()
 
     @property
     def only_watches(self) -> bool:
@@ -61,7 +63,8 @@ class RunSpec:
 
     `owner` is the optimizer that an intervention is about, where it is about one; `since`, the round it begins at;
     `late_of` the parameters that it is about, each an optimizer and its place there, where not all are;
-    `times`, how many times as far as the reference an edited script goes, or which of several such references it is.
+    `times`, how many times as far as the reference an edited script goes, or which of several such references it is;
+    `beside`, the reading beside which it goes FURTHER, and ends where that does.
     """
 
     files: tuple[tuple[Path, bytes], ...] = ()
@@ -72,6 +75,7 @@ class RunSpec:
     since: int = 0
     late_of: tuple[tuple[int, int], ...] = ()
     times: int = 1
+    beside: Reading | None = None
 
     @classmethod
     def edited(

@@ -13,7 +13,7 @@ from autofix.core.model import Comparison, Diagnosis, Question, Reading, Refused
 from autofix.experiments.compare import comparable, same_or_rounded, shows_otherwise, starved
 from autofix.experiments.pool import Pool
 from autofix.experiments.readings import deprived
-from autofix.experiments.sketches import FROZEN, LIVE
+from autofix.experiments.sketches import EXACT, FROZEN, LIVE
 from autofix.experiments.spec import Intervention, RunSpec
 from autofix.experiments.unwritten import moved_values, sampled
 from autofix.probe import wire
@@ -375,6 +375,19 @@ class Runs:
         self.case.pool.expect(one, two)
         runs = self.case.pool.get(one), self.case.pool.get(two)
         return shows_otherwise(*runs) and shows_otherwise(*runs, self.case.pool.get(replace(one, times=2)))
+
+    def further(self, reading: Reading) -> Shortened | None:
+        """Both runs, for a while behind what is compared otherwise; None where they are not alike in that.
+
+        Parameters move only where all that is compared is the same to the last bit: rounding would grow with them.
+        """
+        for treatment, tolerance in ((Treatment.LIVE, EXACT), (Treatment.FROZEN, FROZEN), (Treatment.STILL, FROZEN)):
+            if not _are_alike(self.of(reading, treatment), self.of_edit(treatment), tolerance):
+                continue
+            spec = replace(RunSpec.edited(self.files, treatment, Intervention.FURTHER), beside=reading)
+            code = self.of(reading, treatment, Intervention.FURTHER)
+            return Shortened(code, self.case.pool.get(spec), max(tolerance, LIVE)) if not comparable(code) else None
+        return None
 
     def compared(self, reading: Reading | None) -> tuple[Comparison, ...]:
         """The runs of a reading (of the code as written where it is None) and of the edit that were made alike."""

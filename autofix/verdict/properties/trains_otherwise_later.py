@@ -1,0 +1,106 @@
+"""The edit trains otherwise later
+
+## What it finds
+
+In the passes compared the edit trains as the code does. Both then go on: to the end of the script, or for a while, up
+to 300 steps. There a gradient, a step or a number that the code prints, or takes of a tensor, is another, or the
+edited script fails where the code does not.
+
+## Why it matters
+
+Much begins late: a loss that is added after some epochs, a window that grows, a part that is unfrozen, the best weights
+that are put back. A cut or an alias that harms nothing before does so from there on.
+"""
+
+from __future__ import annotations
+
+from autofix.core.model import Finding
+from autofix.experiments.compare import differences, failed_with, of_rounding
+from autofix.experiments.sketches import LIVE
+from autofix.experiments.values import line_of, taken_otherwise
+from autofix.verdict.evidence import Evidence
+from autofix.verdict.property import Example, Property
+from autofix.verdict.runs import Shortened
+
+KEPT = """\
+net, head = nn.Linear(3, 4), nn.Linear(4, 1)
+optimizer = torch.optim.SGD([*net.parameters(), *head.parameters()], lr=0.1)
+mean = torch.zeros(4)
+for number in range(60):
+    h = net(torch.randn(5, 3)).tanh()
+    loss = (head(h + mean) - 1).square().mean()
+    mean = 0.9 * mean + 0.1 * h.mean(0)
+    if number >= 40:
+        loss = loss + 0.1 * mean.square().mean()
+    train: loss
+print(loss.item())
+"""
+STORED = "0.1 * h.mean(0)", "(0.1 * h.mean(0)).detach()"
+BEFORE = "    loss = (head", "    mean = mean.detach()\n    loss = (head"
+WINDOW = """\
+class Reader(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.cell, self.state = nn.GRUCell(3, 4), torch.zeros(5, 4)
+
+    def forward(self, x):
+        self.state = self.cell(x, self.state)
+        return self.state
+
+
+reader = Reader()
+optimizer = torch.optim.SGD(reader.parameters(), lr=0.1)
+for number in range(60):
+    loss = 0
+    for _ in range(1 if number < 40 else 3):
+        loss = loss + (reader(torch.randn(5, 3)) - 1).square().mean()
+    train: loss
+"""
+IN_FORWARD = "self.cell(x, self.state)", "self.cell(x, self.state.detach())"
+BEHIND = "    optimizer.step()\n", "    optimizer.step()\n    reader.state = reader.state.detach()\n"
+
+
+class TrainsOtherwiseLater(Property):
+    name = "trains-otherwise-later"
+    last = True
+    runs = ("letter", "edited", "followed", "further")
+    sentence = "behind the iterations compared, {what}"
+    raises = (
+        Example(WINDOW, *IN_FORWARD),
+        Example(KEPT, *STORED),
+    )
+    silent = (
+        Example(WINDOW, *BEHIND),
+        Example(KEPT, *BEFORE),
+        Example(KEPT.replace("number >= 40", "number >= 400"), *STORED),
+    )
+
+    def find(self, evidence: Evidence) -> Finding | None:
+        if "stopped" not in (evidence.letter.outcome, evidence.edited.outcome):
+            return None
+        made = evidence.further(evidence.reading)
+        what = _said(made, printed=_prints_no_time(evidence)) if made is not None else ""
+        return self.found(what=what) if what else None
+
+
+def _prints_no_time(evidence: Evidence) -> bool:
+    """Whether what is printed is to be the same: so far it is, and no file of the program knows what time it is."""
+    code, edited = evidence.followed, evidence.edited
+    known = (source.imported for source in evidence.sources.project(str(evidence.case.pool.target.script)))
+    clocks = any(name.startswith(("time", "datetime", "perf_counter")) for names in known for name in names)
+    return not clocks and not differences(code, edited, LIVE, printed=True)
+
+
+def _said(made: Shortened, *, printed: bool) -> str:
+    """What is another in the edited run, as a clause; '' where nothing is, or time ended it."""
+    code, edited = made.code, made.edited
+    if edited.outcome == "failed":
+        return f"the edited script stops with {failed_with(edited)}"
+    if not edited.ended_well:
+        return ""
+    apart = differences(code, edited, made.tolerance, printed=printed)
+    if apart and not of_rounding(apart):
+        first = min(apart, key=lambda one: one.step)
+        return first.note or f"{first.parameter} gets another gradient at step {first.step + 1}"
+    place = taken_otherwise(code, edited)
+    return f"the number that the code reads at {line_of(place)} has another value" if place else ""
