@@ -4,9 +4,7 @@
 Lets the part train that the optimizer was given or that was put in anew, puts the new part in after freezing, or lets
 what a function froze for a while train again. Where networks take turns, and a value is made while its network is
 switched off and trained when it is on again, the network is not switched off, or the value is made before that, or
-again when the network is on. Of a condition that freezes in both branches, one lets train. A network that takes over
-layers of the frozen one is given copies of them, and a network that is frozen under a second name, or as a shallow copy
-(`copy.copy(net)`), is copied whole.
+again when the network is on. Of a condition that freezes in both branches, one lets train.
 
 ## Why autograd fails
 For parameters that require no gradient no graph is recorded. A loss of nothing else has none either.
@@ -27,14 +25,12 @@ from autofix.probe.wire import Frame, Origin
 from autofix.search import asleep
 from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
 from autofix.syntax import blocks, calls, names, update
-from autofix.syntax.edits import append_call, at_end, embed, ensure_import, insert_after, move_after, replace
+from autofix.syntax.edits import append_call, at_end, insert_after, move_after, replace
 
 WHY_HEAD = "The part that the optimizer was given trains; the rest stays frozen."
 WHY_PLAIN = "An optimizer only moves what gets a gradient, and a tensor without requires_grad gets none."
 WHY_BRANCH = "Both branches of this condition do the same; one of them is meant to let the parameters train."
 WHY_MEANWHILE = "It is frozen while the gradient of something else is taken, and trains again for what comes after."
-WHY_SECOND = "The frozen network is a copy that begins with the same weights; the other one trains."
-WHY_SHARED = "The layers taken over are copies, so that freezing one network leaves the other trainable."
 _ASLEEP = (
     "what is made of parameters while they are switched off has no graph, also when they are on again: make it before "
     "or after that, or leave them on and detach what others are given of it"
@@ -43,7 +39,6 @@ _FROZEN = (
     "nothing that the loss needs requires a gradient after this: see that what is to train is named here as the model "
     "names it, and count what still requires one"
 )
-_TENSORS = ("weight", "bias", "data", "grad")
 
 
 class FrozenWithTheRest(Rule):
@@ -52,49 +47,6 @@ class FrozenWithTheRest(Rule):
     causes = frozenset({Cause.NO_GRAPH})
     tier = Tier.MEANT
     examples = Example.each("""\
-import copy
-! unsafe: the target is a shallow copy of the network that trains
-online = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.ReLU(), torch.nn.Linear(4, 2))
--target = copy.copy(online)
-+target = copy.deepcopy(online)
-for p in target.parameters():
-    p.requires_grad = False
-opt = torch.optim.SGD(online.parameters(), lr=0.1)
-for x in torch.randn(4, 5, 3):
-    train: (online(x) - target(x + 0.1)).pow(2).mean()
-    with torch.no_grad():
-        for p, q in zip(target.parameters(), online.parameters()):
-            p.lerp_(q, 0.1)
-! unsafe: the target is the network that trains, by another name
-online = torch.nn.Linear(3, 2)
--target = online
-+target = copy.deepcopy(online)
-target.requires_grad_(False)
-opt = torch.optim.SGD(online.parameters(), lr=0.1)
-for x in torch.randn(4, 5, 3):
-    train: (online(x) - target(x + 0.1)).pow(2).mean()
-! unsafe: a network takes over layers of the frozen one
-class Small(torch.nn.Module):
-    def __init__(self, big):
-        super().__init__()
--        self.body = big.body
-+        self.body = copy.deepcopy(big.body)
--        self.head = big.head[0]
-+        self.head = copy.deepcopy(big.head[0])
-
-    def forward(self, x):
-        return self.head(self.body(x).tanh())
-
-
-big = torch.nn.Module()
-big.body, big.head = torch.nn.Linear(3, 4), torch.nn.Sequential(torch.nn.Linear(4, 2), torch.nn.Tanh())
-small = Small(big)
-for p in big.parameters():
-    p.requires_grad = False
-opt = torch.optim.SGD(small.parameters(), lr=0.1)
-for _ in range(4):
-    x = torch.randn(5, 3)
-    train: (small(x) - big.head(big.body(x).tanh())).pow(2).mean()
 ! a weight is tied within the network
 net = torch.nn.Sequential(torch.nn.Linear(3, 3), torch.nn.Linear(3, 3))
 net[1].weight = net[0].weight
@@ -159,24 +111,19 @@ with torch.no_grad():
 """)
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
-        """At each place that froze parameters, and at each tensor that an optimizer owns and that was never marked."""
-        dormant = [one for one in diagnosis.trace.origins if one.used]
+        """At each tensor that an optimizer owns and that was never marked, and each place that froze parameters."""
+        origins = diagnosis.trace.origins
+        dormant = [one for one in origins if one.used]
         yield from self._asleep(dormant, diagnosis, sources)
-        seen: set[tuple[str, int]] = set()
-        for origin in diagnosis.trace.origins if not dormant else ():
-            for _, source, node in sources.nodes(origin.stack[:1]):
-                if (place := (str(source.path), getattr(node, "lineno", 0))) in seen:
-                    continue
-                seen.add(place)
-                if origin.kind == "frozen":
-                    yield from self._branches(source, source.statement(node))
-                    yield from self._meanwhile(source, source.statement(node))
-                    yield from self._second(source, _frozen(source, node))
-                    yield from self._shared(_frozen(source, node), diagnosis, sources)
-                    yield from self._head(source, node)
-                elif origin.kind == "plain" and isinstance(node, calls.VALUES):
-                    edits = append_call(source, node, ".requires_grad_()")
-                    yield self.propose(edits, WHY_PLAIN, title="Let the tensor train that the optimizer was given")
+        plain = dict.fromkeys(sources.innermost(one.stack for one in origins if one.kind == "plain"))
+        for source, node in plain if not dormant else ():
+            if isinstance(node, calls.VALUES):
+                edits = append_call(source, node, ".requires_grad_()")
+                yield self.propose(edits, WHY_PLAIN, title="Let the tensor train that the optimizer was given")
+        for source, node in asleep.frozen(diagnosis, sources):
+            yield from self._branches(source, source.statement(node))
+            yield from self._meanwhile(source, source.statement(node))
+            yield from self._head(source, node)
 
     def hints(self, diagnosis: Diagnosis) -> Iterator[tuple[Frame, str]]:
         """Where parameters were frozen; where some are on again, what was made of these meanwhile."""
@@ -215,29 +162,9 @@ with torch.no_grad():
             if edits:
                 yield self.propose(edits, WHY_BRANCH, title="Let one of the two branches train", later=later)
 
-    def _second(self, source: Source, frozen: str) -> Iterator[Proposal]:
-        """Where what is frozen is the network that trains, under another name or copied without its layers, a copy."""
-        given = (value for one in names.assignments(source, frozen) for value in names.given_to(one, frozen))
-        for value in given if frozen else ():
-            copied = isinstance(value, ast.Call) and calls.known(source, value.func, ("copy",)) == "copy"
-            if copied or ((path := calls.path_of(value)) and path.rpartition(".")[0] == frozen.rpartition(".")[0]):
-                whole = value.args[0] if isinstance(value, ast.Call) else value
-                copy, edits = ensure_import(source, "copy")
-                edits += replace(source, value, f"{copy}.deepcopy({source.segment(whole)})")
-                yield self.propose(edits, WHY_SECOND, title="Freeze a copy of the network")
-
-    def _shared(self, frozen: str, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
-        """Where layers of the frozen network are put into another one, their copies."""
-        name = frozen.rpartition(".")[2]
-        for one in sources.reached(diagnosis.failure.stack[-1:]) if name else ():
-            if taken := list(_taken_over(one, name)):
-                copy, imports = ensure_import(one, "copy")
-                edits = [step for value in taken for step in embed(one, value, f"{copy}.deepcopy({{}})")]
-                yield self.propose([*imports, *edits], WHY_SHARED, title="Give the other network copies of the layers")
-
     def _head(self, source: Source, node: ast.AST) -> Iterator[Proposal]:
         """The part given to an optimizer, or put in anew before the freeze, trains after it."""
-        statement, whole = source.statement(node), _frozen(source, node)
+        statement, whole = source.statement(node), asleep.module(source, node)
         loop = source.parent(statement)
         if not whole:
             raise Declined("what was frozen has no name")
@@ -259,23 +186,6 @@ def _off(statement: ast.stmt) -> list[ast.expr]:
     """The values by which a statement switches gradients off."""
     flags = (found[1] for found in map(calls.flagged, ast.walk(statement)) if found is not None)
     return list(dict.fromkeys(one for one in flags if isinstance(one, ast.Constant) and one.value is False))
-
-
-def _frozen(source: Source, node: ast.AST) -> str:
-    """The module whose parameters are switched off at a node, as it is written there."""
-    loop = source.parent(source.statement(node))
-    return calls.owner(loop.iter if isinstance(loop, ast.For) else node)
-
-
-def _taken_over(source: Source, whole: str) -> Iterator[ast.expr]:
-    """The layers of a module that are put into another one: `big.head` of `small.head = big.head`."""
-    for node in source.mentioning(whole):
-        match node:
-            case ast.Assign(targets=[(ast.Attribute() | ast.Subscript()) as target], value=ast.expr() as value):
-                path, into = (calls.path_of(calls.whole(one)) for one in (value, target))
-                layers = path.startswith(f"{whole}.") and path.rpartition(".")[2] not in _TENSORS
-                if layers and not into.startswith(f"{whole}."):
-                    yield value
 
 
 def _optimized(source: Source, whole: str) -> Iterator[str]:

@@ -7,7 +7,7 @@ place of a clone. Where an optimizer was made for the tensor that had that name 
 
 ## Why autograd fails
 Only leaves keep a gradient. A cast, a scaling or a move to another device makes a new tensor whose `.grad` stays None,
-which an optimizer refuses, and whose flag cannot be changed.
+which an optimizer refuses.
 
 ## Fix safety
 The tensor can be meant as a leaf of its own or as the result that it is. Both are run; an edit is safe where they agree
@@ -24,24 +24,9 @@ from collections.abc import Iterator
 from autofix.probe.wire import Origin, Stack
 from autofix.search import leaves
 from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
-from autofix.syntax import blocks, calls, names
-from autofix.syntax.edits import (
-    Step,
-    append_call,
-    delete,
-    embed,
-    insert_before,
-    receiver,
-    remove_keyword,
-    replace,
-    replace_statement,
-    set_keyword,
-)
+from autofix.syntax import calls
+from autofix.syntax.edits import append_call, embed, receiver, remove_keyword, replace, set_keyword
 
-WHILE = "Detach the tensor where its flag is off"
-WHY_WHILE = "What is made of its values sends no gradient back, and the tensor keeps its graph for later."
-DETACH = "Detach the tensor before its flag is set"
-WHY_DETACH = "A detached tensor is a leaf, whose flag may be set; it shares the values."
 WHY_HANDED = "The tensor with the new value is the leaf, and the optimizer moves it in the place of the old one."
 WHY_ITSELF = "The leaf stays the tensor that an optimizer moves; its clone is a result."
 _PARAMETERS = ("Parameter", "UninitializedParameter")
@@ -105,16 +90,6 @@ for epoch in range(3):
         weight = net.loss(x).item()
         net.w = saved
         train: (weight * net.loss(x))
-! unsafe: the flag is set on a copy, and the code does not say whether the weight itself is to learn
-net = torch.nn.Sequential(torch.nn.Linear(2, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
-opt = torch.optim.SGD(net.parameters(), lr=0.1)
-for _ in range(3):
-    fast = {name: weight.clone() for name, weight in net.named_parameters()}
-    for name, weight in fast.items():
-        if name.startswith("0"):
--            weight.requires_grad_(False)
-+            fast[name] = weight = weight.detach()
-    train: torch.func.functional_call(net, fast, torch.randn(5, 2)).pow(2).mean()
 ! a helper makes it for others, too
 net = torch.nn.Linear(3, 1)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
@@ -136,58 +111,6 @@ for _ in range(4):
     x = torch.randn(5, 3)
     train: (net(normed(x)) - 1).square().mean()
     print(slope(x))
-! the flag is off for one loss alone
-G, D = torch.nn.Linear(2, 3), torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
-of_g, of_d = torch.optim.SGD(G.parameters(), lr=0.1), torch.optim.SGD(D.parameters(), lr=0.1)
-for _ in range(4):
-    of_g.zero_grad()
-    of_d.zero_grad()
-    fake = G(torch.randn(5, 2))
--    fake.requires_grad = False
--    (D(torch.randn(5, 3)).exp().mean() + D(fake).pow(2).mean()).backward()
-+    (D(torch.randn(5, 3)).exp().mean() + D(fake.detach()).pow(2).mean()).backward()
-    of_d.step()
--    fake.requires_grad = True
-    (D(fake) - 1).pow(2).mean().backward()
-    of_g.step()
-! the same by a method, before a function of one's own
-class Twice(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        return 2 * x
-
-    @staticmethod
-    def backward(ctx, grad):
-        return 2 * grad
-
-
-G, D = torch.nn.Linear(2, 3), torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
-opt = torch.optim.SGD([*G.parameters(), *D.parameters()], lr=0.1)
-for _ in range(4):
-    fake = G(torch.randn(5, 2))
--    fake.requires_grad_(False)
--    loss = D(Twice.apply(fake)).pow(2).mean() + fake.pow(2).mean()
-+    loss = D(Twice.apply(fake.detach())).pow(2).mean() + fake.detach().pow(2).mean()
--    fake.requires_grad_(True)
-    train: (loss + (D(Twice.apply(fake)) - 1).pow(2).mean())
-! unsafe: what a compiled module makes of the tensor is not followed
-class Trainer:
-    def __init__(self):
-        self.G, self.D = torch.nn.Linear(2, 3), torch.jit.script(torch.nn.Linear(3, 1))
-        self.opt = torch.optim.SGD([*self.G.parameters(), *self.D.parameters()], lr=0.1)
-
-    def step(self):
-        opt, fake = self.opt, self.G(torch.randn(5, 2))
--        fake.requires_grad = False
--        loss = self.D(fake).pow(2).mean() + (fake - 1).pow(2).mean()
-+        loss = self.D(fake.detach()).pow(2).mean() + (fake.detach() - 1).pow(2).mean()
--        fake.requires_grad = True
-        train: (loss + (self.D(fake) - 1).pow(2).mean() + fake.pow(2).mean())
-
-
-trainer = Trainer()
-for _ in range(4):
-    trainer.step()
 ! unsafe: the picture that the optimizer was made for grows; its new size may be meant as a result of it
 class Dream:
     def __init__(self, start, rate):
@@ -215,24 +138,25 @@ for _ in range(3):
 w = torch.ones(2, requires_grad=True)
 exec("h = w * 2")
 torch.optim.SGD([h], lr=0.1)
-! a tensor inside a comprehension has no name that could take another one
+! a flag is set, which asks for no gradient
 w = torch.ones(2, requires_grad=True)
-print([t.requires_grad_(False) for t in (w * 2, w * 3)])
+h = w * 2
+h.requires_grad_(False)
 """)
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
-        """At the place where each refused tensor was made; for a refused flag also where it is set."""
-        setter, origins = bool(diagnosis.failure.function), diagnosis.trace.origins
+        """At the place where each refused tensor was made."""
+        if diagnosis.failure.function:  # what sets a flag
+            return
+        origins = diagnosis.trace.origins
         given = diagnosis.failure.type == "ValueError"  # an optimizer's, which refuses each of them
-        if setter:
-            yield from self._flag(diagnosis, sources)
         declined: list[Declined] = []
         found: dict[tuple[int, str], dict[int, list[Proposal]]] = {}
         for number, origin in enumerate(origins):
-            for key, one in self._where_made(origin, diagnosis.failure.stack, sources, declined, setter=setter):
+            for key, one in self._where_made(origin, diagnosis.failure.stack, sources, declined):
                 found.setdefault(key, {}).setdefault(number, []).append(one)
         for alike in found.values():
-            if setter or len(origins) == 1 or not (given or all(origin.kind == "nonleaf" for origin in origins)):
+            if len(origins) == 1 or not (given or all(origin.kind == "nonleaf" for origin in origins)):
                 yield from (one for proposals in alike.values() for one in proposals)
             elif len(alike) == len(origins):  # each alone would be refused as before
                 for same in zip(*alike.values(), strict=False):
@@ -242,7 +166,7 @@ print([t.requires_grad_(False) for t in (w * 2, w * 3)])
             raise declined[0]
 
     def _where_made(
-        self, origin: Origin, failed: Stack, sources: Sources, declined: list[Declined], *, setter: bool
+        self, origin: Origin, failed: Stack, sources: Sources, declined: list[Declined]
     ) -> Iterator[tuple[tuple[int, str], Proposal]]:  # fmt: skip
         """The edits of each call through which a tensor was made, by their depth and title.
 
@@ -252,9 +176,9 @@ print([t.requires_grad_(False) for t in (w * 2, w * 3)])
         used = [(one.file, one.function) for one in failed[:1]]
         taken = next((n for n, (frame, _, _) in enumerate(located) if (frame.file, frame.function) in used), 0)
         for depth, (_, source, node) in enumerate(located):
-            if not _makes(node):
+            if not calls.makes_tensor(node):
                 return
-            for attempt in (self._cut,) if setter else (self._begun, self._inside, self._itself, self._leaf):
+            for attempt in (self._begun, self._inside, self._itself, self._leaf):
                 try:
                     far = abs(depth - taken) if attempt == self._leaf else depth
                     for one in attempt(source, node):
@@ -304,67 +228,3 @@ print([t.requires_grad_(False) for t in (w * 2, w * 3)])
         for copy, of, later in (("", "", 4), (".clone()", "a copy of ", 5)):
             edits = append_call(source, node, f".detach(){copy}.requires_grad_()")
             yield self.propose(edits, leaves.WHY, title=f"Make a leaf of {of}the result", later=later)
-
-    def _cut(self, source: Source, node: ast.expr) -> Iterator[Proposal]:
-        yield self.propose(append_call(source, node, ".detach()"), WHY_DETACH, title=DETACH, later=4)
-
-    def _flag(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
-        """`x = x.detach()` in place of `x.requires_grad = False`, or before it."""
-        for _, source, node in sources.nodes(diagnosis.failure.stack[:1]):
-            statement = source.statement(node)
-            found = calls.flagged(statement)
-            if found is None or isinstance(found[0], ast.Call):
-                raise Declined("the flag is not set by a statement of its own")
-            name = ast.unparse(found[0])
-            off = isinstance(found[1], ast.Constant) and found[1].value is False
-            detach = f"{_held(source, statement, name)}{name} = {name}.detach()"
-            if off and (edits := _for_a_while(source, statement, name)):
-                yield self.propose(edits, WHY_WHILE, title=WHILE, tier=Tier.ANSWER)
-            if off:
-                yield self.propose(replace_statement(source, statement, [detach]), WHY_DETACH, title=DETACH)
-            for assigned in names.assignments(source, name):
-                if isinstance(assigned.value, (ast.Name, ast.Attribute)):
-                    edits = append_call(source, assigned.value, ".detach()")
-                    if off and len(blocks.block_of(source, statement)) > 1:
-                        edits += delete(source, statement)  # a detached tensor has the flag off already
-                    yield self.propose(edits, WHY_DETACH, title=DETACH, tier=Tier.ANSWER, later=1)
-            yield self.propose(insert_before(source, statement, [detach]), WHY_DETACH, title=DETACH, later=2)
-
-
-def _for_a_while(source: Source, off: ast.stmt, name: str) -> list[Step]:
-    """Its values alone where a block reads it from `off` on, until it sets the flag again; [] where it does not."""
-    behind = blocks.after(blocks.block_of(source, off), off)
-    on = next((one for one in behind if _is_on(one, name)), None)
-    if on is None:
-        return []
-    between = blocks.before(behind, on)
-    if any(name in names.binds(one) for one in between):
-        return []
-    nodes = (node for one in between for node in ast.walk(one) if isinstance(node, (ast.Name, ast.Attribute)))
-    reads = [node for node in nodes if isinstance(node.ctx, ast.Load) and ast.unparse(node) == name]
-    cuts = [step for node in reads for step in append_call(source, node, ".detach()")]
-    return [*delete(source, off), *delete(source, on), *cuts]
-
-
-def _is_on(statement: ast.stmt, name: str) -> bool:
-    found = calls.flagged(statement)
-    if found is None or ast.unparse(found[0]) != name:
-        return False
-    return found[1] is None or (isinstance(found[1], ast.Constant) and found[1].value is True)
-
-
-def _held(source: Source, statement: ast.stmt, name: str) -> str:
-    """The item of a dict over which a loop passes by this name, as a further target: it is to hold the new tensor."""
-    for loop in blocks.loops(source, statement):
-        match loop:
-            case ast.For(
-                target=ast.Tuple(elts=[ast.Name() as key, ast.Name(id=each)]),
-                iter=ast.Call(func=ast.Attribute(value=held, attr="items"), args=[]),
-            ) if each == name and calls.path_of(held):
-                return f"{calls.path_of(held)}[{key.id}] = "
-    return ""
-
-
-def _makes(node: ast.expr) -> bool:
-    """Whether an expression itself makes the tensor, and is not code run from text."""
-    return isinstance(node, calls.VALUES) and calls.path_of(getattr(node, "func", None)) not in ("exec", "eval")

@@ -43,34 +43,11 @@ class InplaceOnSavedTensor(Rule):
     tier = Tier.MEANT
     examples = Example.each("""\
 from torch import nn
-! an operator that writes
-h, skip = torch.ones(3, requires_grad=True), torch.ones(3)
-x = torch.sigmoid(h)
--x += skip
-+x = x + skip
-x.sum().backward()
-print(h.grad.sum().item())
-! a chain of methods
-h, keep = torch.ones(3, requires_grad=True), torch.tensor([1.0, 0.0, 1.0])
-new = torch.tanh(h)
--new.mul_(keep).add_(h * (1 - keep))  # padded places keep the old state
-+new = new.mul(keep).add(h * (1 - keep))  # padded places keep the old state
-new.sum().backward()
-print(h.grad.sum().item())
 ! a module that works in place
 -net = nn.Sequential(nn.Linear(2, 3), nn.Sigmoid(), nn.LeakyReLU(0.2, True))
 +net = nn.Sequential(nn.Linear(2, 3), nn.Sigmoid(), nn.LeakyReLU(0.2, False))
 net(torch.ones(1, 2)).sum().backward()
 print(net[0].bias.grad.shape)
-! what is filled on its way to another name, of which the old value is read later
-net, book = nn.Linear(3, 4), nn.Linear(4, 2)
-opt = torch.optim.SGD([*net.parameters(), *book.parameters()], lr=0.1)
-for _ in range(4):
-    soft = net(torch.randn(5, 3)).softmax(1)
-    index = soft.argmax(1, keepdim=True)
--    hard = soft.zero_().scatter_(1, index, 1.0)
-+    hard = torch.zeros_like(soft).scatter(1, index, 1.0)
-    train: (book(hard - soft.detach() + soft) - 1).square().mean()
 ! a draw has no form out of place
 w = torch.ones(3, requires_grad=True)
 p = torch.sigmoid(w)
@@ -131,6 +108,15 @@ two = x
 +two = two * gates[1](x)
 (one + two).sum().backward()
 print(gates[1].bias.grad.shape)
+! an item of a list is a tensor of its own
+sides = torch.nn.ModuleList([torch.nn.Linear(4, 4) for _ in range(3)])
+opt = torch.optim.SGD(sides.parameters(), lr=0.1)
+for _ in range(3):
+    levels = [torch.relu(side(torch.randn(5, 4))) for side in sides]
+    for i in range(2, 0, -1):
+-        levels[i - 1] += levels[i]
++        levels[i - 1] = levels[i - 1] + levels[i]
+    train: sum((level - 1).pow(2).mean() for level in levels)
 ! what is written to has no name that could take another tensor
 w = torch.nn.Parameter(torch.ones(3))
 opt = torch.optim.SGD([w], lr=0.1)
@@ -146,15 +132,6 @@ w.grad = torch.ones(3)
 loss = w.pow(2).sum()
 opt.step()
 loss.backward()
-! an item of a list is a tensor of its own
-sides = torch.nn.ModuleList([torch.nn.Linear(4, 4) for _ in range(3)])
-opt = torch.optim.SGD(sides.parameters(), lr=0.1)
-for _ in range(3):
-    levels = [torch.relu(side(torch.randn(5, 4))) for side in sides]
-    for i in range(2, 0, -1):
--        levels[i - 1] += levels[i]
-+        levels[i - 1] = levels[i - 1] + levels[i]
-    train: sum((level - 1).pow(2).mean() for level in levels)
 """)
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
@@ -207,12 +184,10 @@ for _ in range(3):
         """The modules built with `inplace=True` that this call may run: by their attribute, else by their kind."""
         found = list(_built(call, source, op, sources))
         for place, one in found[:_MOST]:
-            title = "Let the activation make a new tensor"
-            yield self.propose(not_inplace(place, one), WHY_FLAG, title=title)
+            yield self.propose(not_inplace(place, one), WHY_FLAG, title="Let the activation make a new tensor")
         if len(found) > 1:
-            title = "Let the activations make new tensors"
             every = [edit for place, one in found for edit in not_inplace(place, one)]
-            yield self.propose(every, WHY_FLAG, title=title, later=1)
+            yield self.propose(every, WHY_FLAG, title="Let the activations make new tensors", later=1)
 
     def _copies(
         self, sites: dict[ast.AST, Source], diagnosis: Diagnosis, declined: list[Declined]
@@ -251,8 +226,7 @@ def _built(call: ast.Call, source: Source, op: str, sources: Sources) -> Iterato
     attribute = call.func.attr if isinstance(call.func, ast.Attribute) else ""
     named = [(one, made) for one, made in found if _assigned_to(one, made) == attribute]
     kind = op.partition("::")[2].partition(".")[0].replace("_", "")
-    wanted = _ALIASES.get(kind, (kind,))
-    alike = [(one, made) for one, made in found if calls.name_of(made).lower() in wanted]
+    alike = [(one, made) for one, made in found if calls.name_of(made).lower() in _ALIASES.get(kind, (kind,))]
     yield from (named if attribute and named else alike or found)
 
 
@@ -264,8 +238,8 @@ def _flagged(node: ast.AST) -> TypeGuard[ast.Call]:
 def _assigned_to(source: Source, call: ast.Call) -> str:
     """The attribute that a call's value becomes, directly."""
     match source.parent(call):
-        case ast.Assign(targets=[ast.Attribute(attr=name)]) | ast.AnnAssign(target=ast.Attribute(attr=name)):
+        case ast.Assign(targets=[ast.Attribute(attr=name) | ast.Name(id=name)]):
             return name
-        case ast.Assign(targets=[ast.Name(id=name)]):
+        case ast.AnnAssign(target=ast.Attribute(attr=name)):
             return name
     return ""

@@ -3,8 +3,7 @@
 ## What it does
 Takes out the call that cut the graph (`.item()`, `.detach()`, `.data`, `float(...)`), and puts tensors together with
 `torch.stack(losses)` in place of `torch.tensor(losses)`; of a list of lists each row likewise, with
-its numbers as tensors. A `state_dict()` that is computed with gives the parameters themselves: `keep_vars=True`. A pass
-to whose loss, a number at first, nothing was added is left out.
+its numbers as tensors. A `state_dict()` that is computed with gives the parameters themselves: `keep_vars=True`.
 
 ## Why autograd fails
 Numbers, detached tensors and tensors made of numbers do not know what they were computed from. A loss made of them has
@@ -12,7 +11,6 @@ no graph, and backward has nowhere to go.
 
 ## Fix safety
 Safe where one place alone cuts the graph and every parameter that an optimizer owns gets a gradient without the cut.
-A pass whose loss is the number that it began with may be left out, if the same loss has a graph in other passes.
 Declines comparisons, `argmax` and numpy, which have no gradient that could be kept.
 """
 
@@ -24,12 +22,11 @@ from typing import TypeGuard
 
 from autofix.probe.wire import Frame, Origin, Stack
 from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Sources, Tier
-from autofix.syntax import blocks, calls, names
-from autofix.syntax.edits import Step, ensure_import, insert_before, receiver, replace, set_keyword
+from autofix.syntax import calls
+from autofix.syntax.edits import Step, receiver, replace, set_keyword
 from autofix.syntax.translate.rebuilt import MAKE, of_tensors
 
 WHY = "The loss keeps the graph of what it was computed from."
-WHY_SKIPPED = "Where nothing was added to the loss, there is nothing to train on."
 WHY_SAVED = "A derivative that is differentiated again needs the graph of what its backward computes with."
 _INTEGERS = ("long", "int", "short")
 _CALLS = (*_INTEGERS, "item", "detach", "tolist", "detach_", "cpu")
@@ -49,9 +46,6 @@ _USUAL = {
     "data": "the graph is cut here: use the tensor itself, not its .data, in what the loss is made of",
     "no_grad": "gradients are off here: compute what the loss needs outside of no_grad, or once more with gradients",
 }
-_BEGUN = (
-    "the loss is still the number that it began with: begin with a tensor, or skip the update where nothing was added"
-)
 
 
 class LossCutFromGraph(Rule):
@@ -94,13 +88,6 @@ for _ in range(4):
 -    out = torch.tensor(net(torch.randn(5, 2)).tolist())
 +    out = net(torch.randn(5, 2))
     train: out.pow(2).mean()
-! a detached result
-net = torch.nn.Linear(2, 1)
-opt = torch.optim.SGD(net.parameters(), lr=0.1)
-for _ in range(4):
--    out = net(torch.randn(5, 2)).detach()
-+    out = net(torch.randn(5, 2))
-    train: out.pow(2).mean()
 ! a matrix made of tensors
 net = torch.nn.Linear(3, 1)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
@@ -110,17 +97,6 @@ for _ in range(4):
 -    turn = torch.tensor([[c, -s], [s, c]]).view(1, 2, 2)
 +    turn = torch.stack([torch.stack([c, -s]), torch.stack([s, c])]).view(1, 2, 2)
     train: (points[:, :2] @ turn - points[:, 1:]).pow(2).mean()
-! rows that a list collects
-net = torch.nn.Linear(3, 2)
-opt = torch.optim.SGD(net.parameters(), lr=0.1)
-for _ in range(4):
-    rows = []
-    for a, b in net(torch.randn(5, 3)):
--        rows.append([a, b, 0.5])
--    loss = torch.FloatTensor(rows).pow(2).mean()
-+        rows.append(torch.stack([a, b, torch.full_like(a, 0.5)]))
-+    loss = torch.stack(rows).pow(2).mean()
-    train: loss
 ! a step of a copy of the weights is taken from what a checkpoint would hold
 net = torch.nn.Linear(2, 1)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
@@ -132,38 +108,6 @@ for _ in range(4):
     grads = torch.autograd.grad(loss, list(fast.values()), create_graph=True)
     fast = {name: w - 0.1 * g for (name, w), g in zip(fast.items(), grads)}
     train: torch.func.functional_call(net, fast, (x,)).pow(2).mean()
-! nothing was added, and the update is a function's
-net = torch.nn.Linear(2, 1)
-opt = torch.optim.SGD(net.parameters(), lr=0.1)
-
-
-def update(opt, loss):
-    train: loss
-
-
-def loss_of(found):
-    return sum(net(x).pow(2).mean() for x in found)
-
-
-for i in range(9):
-    loss = loss_of(torch.randn((i + 1) % 3, 4, 2))
-+    if not torch.is_tensor(loss):
-+        continue
-    update(opt, loss)
-! nothing was added, and what the function gets is no variable
-net = torch.nn.Linear(2, 1)
-opt = torch.optim.SGD(net.parameters(), lr=0.1)
-
-
-def update(loss):
-    train: loss
-
-
-for i in range(9):
-    update(sum(net(x).pow(2).mean() for x in torch.randn((i + 1) % 3, 4, 2)))
-! the matrix is of numbers alone
-x = torch.ones(2)
-(torch.tensor([[0.0, 1.0], [1.0, 0.0]]) @ x).sum().backward()
 ! unsafe: nothing in the code says which part of the loss is meant to have a gradient
 class Square(torch.autograd.Function):
     @staticmethod
@@ -182,24 +126,9 @@ w = torch.ones(3, requires_grad=True)
 (slope,) = torch.autograd.grad(Square.apply(w).sum(), w, create_graph=True)
 slope.pow(2).sum().backward()
 print(w.grad.sum().item())
-! the net learns, and an input that an attack moves is cut on its way
-net, noise = torch.nn.Linear(3, 1), torch.zeros(3, requires_grad=True)
-opt, attack = torch.optim.SGD(net.parameters(), lr=0.1), torch.optim.SGD([noise], lr=0.01)
-for _ in range(4):
-    x = torch.ones(5, 3) + noise
--    loss = (net(x.detach()) - 1).square().mean()
-+    loss = (net(x) - 1).square().mean()
-    opt.zero_grad()
-    attack.zero_grad()
-    loss.backward()
-    noise.grad = -noise.grad.sign()
-    opt.step()
-    attack.step()
-! what is cut is a target, and the tensor whose gradient is None takes no part in it
-net, ema = torch.nn.Linear(3, 1), torch.nn.Linear(3, 1)
-spare, x = torch.zeros(3, requires_grad=True), torch.ones(5, 3)
-(net(x) - ema(x).detach()).square().mean().backward()
-spare.data -= spare.grad.sign()
+! the matrix is of numbers alone
+x = torch.ones(2)
+(torch.tensor([[0.0, 1.0], [1.0, 0.0]]) @ x).sum().backward()
 ! numpy keeps no graph
 w = torch.ones(3, requires_grad=True)
 torch.from_numpy(numpy.sqrt(w.detach().numpy())).mean().backward()
@@ -216,8 +145,6 @@ torch.from_numpy(numpy.sqrt(w.detach().numpy())).mean().backward()
         if not origins and any(backward.create for backward in diagnosis.trace.earlier):
             yield from self._saved(diagnosis, sources)
         cuts = [cut for origin in origins for cut in self._cut(origin, sources)]
-        if _never_begun(diagnosis, origins):
-            yield from self._skipped(diagnosis, sources)
         together = [one for cut in cuts for one in cut]
         remade = list(self._remade(diagnosis, sources))
         for made in remade:
@@ -229,29 +156,8 @@ torch.from_numpy(numpy.sqrt(w.detach().numpy())).mean().backward()
                 yield self.propose(cut, WHY, later=4)
 
     def hints(self, diagnosis: Diagnosis) -> Iterator[tuple[Frame, str]]:
-        """At each place where the graph is lost; at the backward of what never had one."""
-        origins = _cuts(diagnosis)
-        yield from ((one.stack[0], _USUAL[one.kind]) for one in origins if one.kind in _USUAL)
-        if _never_begun(diagnosis, origins):
-            yield diagnosis.failure.stack[0], _BEGUN
-
-    def _skipped(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
-        """The rest of a pass left out, from where its loss is known, where nothing was added to it."""
-        path, trains = "", None
-        for _, source, node in sources.located(diagnosis.failure.stack):
-            statement, function = source.statement(node), source.function(node)
-            given = node.value if isinstance(node, ast.Attribute) else calls.started(node)
-            path = calls.path_of(calls.handed(node, trains, path) if trains is not None else given)
-            loop = source.parent(statement)
-            if path and isinstance(loop, (ast.For, ast.While)) and statement in loop.body:
-                made = [one for one in blocks.before(loop.body, statement) if path in names.binds(one)]
-                after = loop.body[loop.body.index(made[-1]) + 1] if made else statement
-                torch, imports = ensure_import(source, "torch")
-                edits = insert_before(source, after, [f"if not {torch}.is_tensor({path}):", "    continue"])
-                yield self.propose([*imports, *edits], WHY_SKIPPED, title="Skip the update where nothing was added")
-            if loop is not function or function is None or path not in calls.parameters(function):
-                return
-            trains = function
+        """At each place where the graph is lost."""
+        yield from ((one.stack[0], _USUAL[one.kind]) for one in _cuts(diagnosis) if one.kind in _USUAL)
 
     def _cut(self, origin: Origin, sources: Sources) -> Iterator[list[Step]]:
         """The expression at which the graph ended, without what ended it."""
@@ -299,11 +205,6 @@ torch.from_numpy(numpy.sqrt(w.detach().numpy())).mean().backward()
 def _cuts(diagnosis: Diagnosis) -> list[Origin]:
     """Where a graph was lost; not where a number was made that never had one."""
     return [origin for origin in diagnosis.trace.origins if origin.stack and origin.kind != "constant"]
-
-
-def _never_begun(diagnosis: Diagnosis, origins: list[Origin]) -> bool:
-    """Whether the loss is the number that it began with: no graph was lost, there never was one."""
-    return not origins and diagnosis.failure.type == "AttributeError" and bool(diagnosis.failure.stack)
 
 
 def _wraps(call: ast.Call) -> bool:

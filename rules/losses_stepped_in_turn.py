@@ -187,9 +187,7 @@ train(out.pow(2).mean())
         """The steps of a loop in a second loop over the same, with what goes on from the weights that they leave."""
         loop, block, source = turn.loop, turn.block, turn.source
         optimizer = owning.stepped(turn.step)
-        if loop is None or optimizer is None or not _same_again(loop.iter):
-            return []
-        if blocks.passed(source, loop, made):
+        if loop is None or optimizer is None or not _same_again(loop.iter) or blocks.passed(source, loop, made):
             return []
         moved = [*blocks.with_clipping(block, turn.step)]
         own = names.bound_by(block)

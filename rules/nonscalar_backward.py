@@ -56,43 +56,6 @@ for _ in range(4):
 -    loss.backward()
 +    loss.mean().backward()
     opt.step()
-! unsafe: the sum is possible, too
-loss = net(torch.randn(5, 2)).pow(2).mean(1)
--loss.backward()
-+loss.mean().backward()
-! the number that it takes of the loss is multiplied by how many values the loss has, so the loss is their mean
-net = torch.nn.Linear(2, 3)
-opt = torch.optim.SGD(net.parameters(), lr=0.1)
-total = 0.0
-for _ in range(3):
-    x = torch.randn(5, 2)
--    loss = net(x).pow(2).mean(1)
-+    loss = net(x).pow(2).mean(1).mean()
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
-    total += loss.item() * x.size(0)
-! the same by a meter that is told how many examples a number stands for
-class Meter:
-    def __init__(self):
-        self.sum = self.count = 0
-
-    def update(self, value, n=1):
-        self.sum += value * n
-        self.count += n
-
-
-meter, net = Meter(), torch.nn.Linear(2, 3)
-opt = torch.optim.SGD(net.parameters(), lr=0.1)
-for _ in range(3):
-    x = torch.randn(5, 2)
-    size = len(x)
--    loss = net(x).pow(2).mean(1)
-+    loss = net(x).pow(2).mean(1).mean()
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
-    meter.update(loss.item(), size)
 ! the script takes the mean itself beside the backward
 net = torch.nn.Linear(2, 3)
 opt = torch.optim.AdamW(net.parameters(), lr=0.01)
@@ -105,39 +68,6 @@ for _ in range(8):
     torch.nn.utils.clip_grad_norm_(net.parameters(), 0.5)
     opt.step()
     seen.append(loss.mean().item())
-! unsafe: the mean of something else is taken, and the gradients are clipped
-net = torch.nn.Linear(2, 3)
-opt = torch.optim.AdamW(net.parameters(), lr=0.1)
-for _ in range(8):
-    error = net(torch.randn(5, 2)).pow(2)
-    loss = error.sum(1)
-    opt.zero_grad()
--    loss.backward()
-+    loss.mean().backward()
-    torch.nn.utils.clip_grad_norm_(net.parameters(), 2.5)
-    opt.step()
-    print(error.mean().item())
-! unsafe: the number is multiplied by a size of something else, which is as large
-net = torch.nn.Linear(5, 3)
-opt = torch.optim.SGD(net.parameters(), lr=0.1)
-for _ in range(3):
-    x = torch.randn(5, 5)
--    loss = net(x).pow(2).mean(1)
-+    loss = net(x).pow(2).mean(1).mean()
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
-    print(loss.item() * x.size(1))
-! unsafe: the number is multiplied by something else, of which there are as many
-net, steps = torch.nn.Linear(2, 3), 5
-opt = torch.optim.SGD(net.parameters(), lr=0.1)
-for _ in range(3):
--    loss = net(torch.randn(5, 2)).pow(2).mean(1) / steps
-+    loss = (net(torch.randn(5, 2)).pow(2).mean(1) / steps).mean()
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
-    print(loss.item() * steps)
 ! a function takes it backward, and what calls that takes its number
 def step(losses, opt):
     opt.zero_grad()
@@ -171,24 +101,6 @@ for _ in range(3):
 loss = net(torch.randn(5, 2)).pow(2)
 -loss.backward(torch.tensor(1.0))
 +loss.backward(torch.ones_like(loss))
-! a derivative by what each example has of its own: the mean would divide that by the number of the others
-net = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
-opt = torch.optim.SGD(net.parameters(), lr=0.1)
-for _ in range(4):
-    x = torch.randn(5, 3, requires_grad=True)
-    score = net(x)
--    slope = torch.autograd.grad(score, x, create_graph=True)[0]
-+    slope = torch.autograd.grad(score.sum(), x, create_graph=True)[0]
-    train: (slope.norm(dim=1) - 1).square().mean()
-! unsafe: each example has several values, and a derivative for each of them may be meant
-net = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 2))
-opt = torch.optim.SGD(net.parameters(), lr=0.1)
-for _ in range(4):
-    x = torch.randn(5, 3, requires_grad=True)
-    field = net(x)
--    slope = torch.autograd.grad(field, x, create_graph=True)[0]
-+    slope = torch.autograd.grad(field.sum(), x, create_graph=True)[0]
-    train: (slope.norm(dim=1) - 1).square().mean()
 ! unsafe: a derivative by what all examples share
 w = torch.ones(3, requires_grad=True)
 opt = torch.optim.SGD([w], lr=0.1)
@@ -196,14 +108,6 @@ for _ in range(4):
 -    (w.grad,) = torch.autograd.grad((torch.randn(5, 3) @ w - 1).square(), [w])
 +    (w.grad,) = torch.autograd.grad((torch.randn(5, 3) @ w - 1).square().mean(), [w])
     opt.step()
-! weights of another form say what each value counts
-opt = torch.optim.SGD(net.parameters(), lr=0.1)
-for _ in range(3):
-    x = torch.randn(5, 2, requires_grad=True)
-    score = net(x).tanh().sum(1)
--    slope = torch.autograd.grad(score, x, grad_outputs=torch.ones(5, 1), create_graph=True)[0]
-+    slope = torch.autograd.grad(score, x, grad_outputs=torch.ones_like(score), create_graph=True)[0]
-    train: slope.pow(2).sum()
 ! a list of one number, as in code from before torch 0.4
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 mone = torch.FloatTensor([-1])

@@ -35,9 +35,7 @@ from autofix.search.rule import (
 from autofix.syntax import blocks, calls, names, nested
 from autofix.syntax.edits import insert_after, insert_before, replace
 
-WHY_DEFAULT = (
-    "A default is made once, with the function. Each call of {function} begins with {name} of its own instead."
-)
+WHY_DEFAULT = "A default is made once, with the function. Each call of {function} begins with its own {name} instead."
 WHY = "The next iteration begins with empty {paths}, and its loss reaches only what it computed itself."
 
 
@@ -63,9 +61,8 @@ for epoch in range(3):
 Saved = namedtuple("Saved", ["score", "value"])
 
 
-class Policy(torch.nn.Module):
+class Policy:
     def __init__(self):
-        super().__init__()
         self.net = torch.nn.Linear(2, 2)
         self.saved = []
 
@@ -81,13 +78,12 @@ def finish():
         returns.appendleft(2.0)
     for one, target in zip(saved, torch.tensor(returns)):
         losses.append(one.score * target + one.value)
-    losses = torch.stack(losses).sum()
-    train: losses
+    train: torch.stack(losses).sum()
 +    saved.clear()
 
 
 policy = Policy()
-opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+opt = torch.optim.SGD(policy.net.parameters(), lr=0.1)
 for episode in range(3):
     policy.act(torch.randn(2)), policy.act(torch.randn(2))
     finish()
@@ -109,33 +105,6 @@ def train(x):
 
 for _ in range(3):
     train(torch.randn(4, 2))
-! a hook of another object fills it
-class Probe:
-    def __init__(self, net):
-        self.outputs = []
-        net.register_forward_hook(self.save)
-
-    def save(self, module, given, out):
-        self.outputs.append(out)
-
-
-class Trainer:
-    def __init__(self):
-        self.net = torch.nn.Linear(2, 3)
-        self.probe = Probe(self.net)
-        self.opt = torch.optim.SGD(self.net.parameters(), lr=0.1)
-
-    def train(self, x):
-        self.opt.zero_grad()
-        self.net(x)
-        torch.stack(self.probe.outputs).pow(2).mean().backward()
-        self.opt.step()
-+        self.probe.outputs.clear()
-
-
-trainer = Trainer()
-for _ in range(3):
-    trainer.train(torch.randn(4, 2))
 ! unsafe: a default is made once, which may be meant
 -def penalty(net, terms=[]):
 +def penalty(net, terms=None):
@@ -182,9 +151,7 @@ losses["first"].backward()
             if memory := next((c.path for c in here if c.path in paths and _is_sampled(c, source, sources)), ""):
                 raise Declined(f"later iterations are meant to draw from {memory}, too: it is sampled at random")
             statement = blocks.after_steps(source, source.statement(node))
-            beside = [
-                path for path in names.in_step(source, paths) if not any(True for _ in _given(source, node, path))
-            ]
+            beside = [path for path in names.in_step(source, paths) if not [*_given(source, node, path)]]
             together = list(dict.fromkeys([*paths, *beside]))
             for chosen in [together, *([path] for path in paths if len(together) == len(paths) > 1)]:
                 why = WHY.format(paths=" and ".join(chosen))
@@ -201,15 +168,13 @@ def _defaults(
         function = source.function(node)
         if isinstance(function, ast.FunctionDef) and function not in seen:
             seen.add(function)
+            filled = {ast.unparse(holder) for one in ast.walk(function) for holder, _ in names.filled(one)}
             for name, default in calls.defaults(function).items():
-                filled = any(
-                    ast.unparse(holder) == name for one in ast.walk(function) for holder, _ in names.filled(one)
-                )
-                if filled and _is_new(default):
+                if name in filled and _is_new(default):
                     yield source, function, name, default
 
 
-def _is_seen(carrier: Carrier, frame: Frame, function: ast.FunctionDef | ast.AsyncFunctionDef | None) -> bool:
+def _is_seen(carrier: Carrier, frame: Frame, function: calls.Function | None) -> bool:
     """Whether a variable is one of a frame, or of the module or function around it and read there."""
     if carrier.file != frame.file or carrier.function == frame.function:
         return carrier.file == frame.file

@@ -35,7 +35,6 @@ WHY_AGAIN = "The part that the step made stale is computed again, with the param
 WHY_CUT = "The part that the step made stale is computed again, from values that no longer lead into an earlier graph."
 WHY_STEP = "The parameters change only after the backward that needs the old ones."
 WHY_ONCE = "Both backwards find the parameters of their forward, and one step uses the gradients of both."
-POSTPONE = "Make these updates after the later one"
 _USUAL = "a step usually stands behind all backwards that need its parameters as they are before it"
 _COMPOUND = (ast.If, ast.With)
 
@@ -49,21 +48,26 @@ class StepBetweenForwardAndBackward(Rule):
     examples = Example.each("""\
 G, D = torch.nn.Linear(2, 3), torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
 g_opt, d_opt = (torch.optim.SGD(net.parameters(), lr=0.1) for net in (G, D))
-! the last part again
-for _ in range(4):
-    fake = torch.tanh(G(torch.randn(4, 2)))
-    score = D(fake)
-    d_opt.zero_grad()
-    score.mean().backward(retain_graph=True)
-    d_opt.step()
-+    score = D(fake)
-    g_loss = -score.mean()
-    train[g_opt]: g_loss
+! what is copied of the weights is copied after the step; a loop empties the gradients
+pi, q, old = torch.nn.Linear(3, 3), torch.nn.Linear(3, 1), torch.nn.Linear(3, 1)
+pi_opt, q_opt = torch.optim.SGD(pi.parameters(), lr=0.1), torch.optim.SGD(q.parameters(), lr=0.1)
+for x in torch.randn(4, 5, 3):
+    aim, pi_loss = old(x).detach() + 1, -q(pi(x)).mean()
+-    for opt in (q_opt,):
+-        opt.zero_grad()
+-    (q(x) - aim).pow(2).mean().backward()
+-    q_opt.step()
+-    old.load_state_dict(q.state_dict())
+    train[pi_opt]: pi_loss
++    for opt in (q_opt,):
++        opt.zero_grad()
++    (q(x) - aim).pow(2).mean().backward()
++    q_opt.step()
++    old.load_state_dict(q.state_dict())
 ! of a condition's branches what is needed, and only where the backward is reached
-paired = False
 for i in range(6):
     real, fake = torch.randn(4, 3), torch.tanh(G(torch.randn(4, 2)))
-    if paired:
+    if i > 2:
         real_score = D(real) - D(fake).mean()
         score = D(fake) - D(real).mean()
     else:
@@ -74,25 +78,11 @@ for i in range(6):
     d_opt.step()
     if i % 2:
         g_opt.zero_grad()
-+        if paired:
++        if i > 2:
 +            score = D(fake) - D(real).mean()
 +        else:
 +            score = D(fake)
-        g_loss = -score.mean()
-        g_loss.backward()
-        g_opt.step()
-! the condition asks for what is computed again
-for i in range(6):
-    fake = torch.tanh(G(torch.randn(4, 2)))
-    score = D(fake)
-    d_opt.zero_grad()
-    score.mean().backward(retain_graph=True)
-    d_opt.step()
-+    score = D(fake)
-    if score.numel() == 4:
-        g_opt.zero_grad()
-        g_loss = -score.mean()
-        g_loss.backward()
+        (-score.mean()).backward()
         g_opt.step()
 ! unsafe: only the sum of the losses again, without what one of them sends
 for _ in range(4):
@@ -107,65 +97,19 @@ for _ in range(4):
 +    total = right + 0.5 * wrong.detach()
     total.backward()
     d_opt.step()
-! what is copied of the weights is copied after the step; a loop empties the gradients
-pi, q, old = torch.nn.Linear(3, 3), torch.nn.Linear(3, 1), torch.nn.Linear(3, 1)
-pi_opt, q_opt = torch.optim.SGD(pi.parameters(), lr=0.1), torch.optim.SGD(q.parameters(), lr=0.1)
-for _ in range(4):
-    x = torch.randn(5, 3)
-    aim, pi_loss = old(x).detach() + 1, -q(pi(x)).mean()
--    for opt in (q_opt,):
--        opt.zero_grad()
--    (q(x) - aim).pow(2).mean().backward()
--    q_opt.step()
--    old.load_state_dict(q.state_dict())
-    train[pi_opt]: pi_loss
-+    for opt in (q_opt,):
-+        opt.zero_grad()
-+    (q(x) - aim).pow(2).mean().backward()
-+    q_opt.step()
-+    old.load_state_dict(q.state_dict())
-! the losses come in a dict
-def losses_of(x, both):
-    fake = G(x)
-    found = {"real": D(torch.randn(4, 3)).mean(), "fake": D(fake.detach()).mean()}
-    return found | ({"score": -D(fake).mean()} if both else {})
-for i in range(8):
-    losses = losses_of(torch.randn(4, 2), i % 2)
--    d_opt.zero_grad()
--    losses["d"] = losses["fake"] - losses["real"]
--    losses["d"].backward()
--    d_opt.step()
-    if i % 2:
-        g_opt.zero_grad()
-        losses["g"] = 0.5 * losses["score"]
-        losses["g"].backward()
-        g_opt.step()
-+    d_opt.zero_grad()
-+    losses["d"] = losses["fake"] - losses["real"]
-+    losses["d"].backward()
-+    d_opt.step()
 ! unsafe: two steps may be meant, where one is made for what both losses leave
 net = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 3))
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for x in torch.randn(4, 5, 3):
     opt.zero_grad()
     out = net(x)
-    loss, other = (out - x).pow(2).mean(), out.abs().mean()
-    loss.backward(retain_graph=True)
+    (out - x).pow(2).mean().backward(retain_graph=True)
 -    opt.step()
-    other.backward()
+    out.abs().mean().backward()
     opt.step()
-! a loop makes the loss, and its backward behind it is the only one
-weights = torch.ones(3, requires_grad=True)
-for _ in range(3):
-    loss = (weights * weights).sum()
-    with torch.no_grad():
-        weights.mul_(0.9)
-loss.backward()
 ! the graph is that of an earlier iteration, and wants a cut
-cell = torch.nn.GRUCell(2, 4)
+cell, h = torch.nn.GRUCell(2, 4), torch.zeros(3, 4)
 opt = torch.optim.SGD(cell.parameters(), lr=0.1)
-h = torch.zeros(3, 4)
 for _ in range(4):
     h = cell(torch.randn(3, 2), h)
     opt.zero_grad()
@@ -175,41 +119,21 @@ for _ in range(4):
 x = torch.sigmoid(G(torch.ones(1, 2)))
 x += 1
 x.sum().backward()
-! as it is written nothing reaches the generator
-for _ in range(3):
-    fake = G(torch.ones(5, 2))
-    scores = D(fake.detach())
-    d_opt.zero_grad()
-    scores.pow(2).mean().backward(retain_graph=True)
-    d_opt.step()
-    g_opt.zero_grad()
-+    scores = D(fake)
-    (scores - 1).pow(2).mean().backward()
-    g_opt.step()
-! a helper makes two updates before the generator's, one of them under a condition
-C = torch.nn.Linear(3, 1)
-c_opt = torch.optim.SGD(C.parameters(), lr=0.1)
-
-
+! a helper makes the update before the generator's, and does not clear
 def update(optimizer, loss):
 +    optimizer.zero_grad()
     loss.backward()
     optimizer.step()
 
 
-for i in range(4):
-    for optimizer in (g_opt, d_opt, c_opt):
+for _ in range(4):
+    for optimizer in (g_opt, d_opt):
         optimizer.zero_grad()
     fake = torch.tanh(G(torch.randn(4, 2)))
-    loss = -D(fake).mean() - C(fake).mean()
-    if i >= 0:
-        d_loss = D(fake.detach()).mean() - D(torch.randn(4, 3)).mean()
--        update(d_opt, d_loss)
--    update(c_opt, C(fake.detach()).pow(2).mean())
+    loss = -D(fake).mean()
+-    update(d_opt, D(fake.detach()).pow(2).mean())
     update(g_opt, loss)
-+    if i >= 0:
-+        update(d_opt, d_loss)
-+    update(c_opt, C(fake.detach()).pow(2).mean())
++    update(d_opt, D(fake.detach()).pow(2).mean())
 ! the helper clears, and its call has a condition of its own
 def update(optimizer, loss):
     train[optimizer]: loss
@@ -246,7 +170,8 @@ for i in range(4):
                     yield from self._again(scene, attached=one_is_left_out)
                 yield from self._step(scene, steps, sources, trained=write.optimizer in diagnosis.failure.concerned)
         for later, edits in enumerate(postponing.updates(diagnosis, sources)):
-            yield self.propose(edits, WHY_STEP, title=POSTPONE, tier=Tier.AGAIN, later=2 + later)
+            title = "Make these updates after the later one"
+            yield self.propose(edits, WHY_STEP, title=title, tier=Tier.AGAIN, later=2 + later)
 
     def hints(self, diagnosis: Diagnosis) -> Iterator[tuple[Frame, str]]:
         """At each step; where a helper makes it, at the calls of the helper."""
@@ -258,12 +183,9 @@ for i in range(4):
         moved = scene.forward
         bound, read = names.bound_by(moved), names.read_by(moved)
         anchor = names.first_use(scene.after, bound)
-        passed = [
-            one for one in (*scene.before, *(blocks.before(scene.after, anchor) if anchor else ())) if one not in moved
-        ]
-        if any(map(update.trains, moved)) or names.meets(bound, names.reads(scene.step)):
-            return
-        if any(names.binds(one) & (read | bound) for one in passed):
+        before = *scene.before, *(blocks.before(scene.after, anchor) if anchor else ())
+        passed = names.bound_by(one for one in before if one not in moved)
+        if any(map(update.trains, moved)) or names.meets(bound, names.reads(scene.step)) or passed & (read | bound):
             return
         others = any(update.trains(one) and names.meets(bound, names.reads(one)) for one in scene.after[:-1])
         tier = Tier.AGAIN if others else self.tier

@@ -40,12 +40,6 @@ class TensorToNumpy(Rule):
     examples = Example.each("""\
 import functools
 import numpy
-! a tensor that is printed
-net = torch.nn.Linear(2, 1)
-out = net(torch.randn(3, 2))
--print(out.numpy().sum())
-+print(out.detach().numpy().sum())
-out.sum().backward()
 ! several in one statement
 w, b = (torch.ones(3, requires_grad=True) for _ in range(2))
 loss = (w + b).sum()
@@ -132,10 +126,6 @@ def made():
 
 
 queue.put(made())
-! the tensor is bound into the function that is called
-out = torch.ones(3, requires_grad=True).exp()
-export = out.numpy
-print(export())
 ! a function that is given the tensor elsewhere
 out = torch.ones(3, requires_grad=True).exp()
 export = functools.partial(numpy.asarray, out)
@@ -184,8 +174,8 @@ print(export())
     def _together(self, source: Source, node: ast.Call, later: int) -> Iterator[Proposal]:
         """All that one statement converts: each would fail in its turn."""
         statement = source.statement(node)
-        calls = [one for one in ast.walk(statement) if isinstance(one, ast.Call) and not one.args]
-        given = [one.func.value for one in calls if isinstance(one.func, ast.Attribute) and one.func.attr == "numpy"]
+        methods = (one.func for one in calls.within(statement) if not one.args and calls.name_of(one) == "numpy")
+        given = [one.value for one in methods if isinstance(one, ast.Attribute)]
         given = [value for value in given if ".detach()" not in ast.unparse(value)]
         if isinstance(statement, _SIMPLE) and len(given) > 1:
             edits = [edit for value in given for edit in append_call(source, value, ".detach()")]
@@ -226,17 +216,15 @@ def _part(value: ast.expr | None, path: str) -> ast.expr | None:
     for index in [ast.literal_eval(one) for one in path[1:-1].split("][")]:
         match value:
             case ast.Dict(keys=keys, values=values):
-                found = [each for key, each in zip(keys, values, strict=True) if _is(key, index)]
-                value = found[-1] if found and None not in keys else None
+                known = {
+                    key.value: each for key, each in zip(keys, values, strict=True) if isinstance(key, ast.Constant)
+                }
+                value = known.get(index) if None not in keys else None
             case ast.List(elts=items) | ast.Tuple(elts=items) if not any(isinstance(one, ast.Starred) for one in items):
                 value = items[index] if isinstance(index, int) and index < len(items) else None
             case _:
                 return None
     return value
-
-
-def _is(key: ast.expr | None, index: object) -> bool:
-    return isinstance(key, ast.Constant) and key.value == index
 
 
 def _within(source: Source, several: ast.expr) -> list[Step]:
@@ -255,16 +243,7 @@ def _within(source: Source, several: ast.expr) -> list[Step]:
 
 def _may_be_number(source: Source, kept: ast.expr) -> bool:
     """Whether a value may be a number of Python's where nothing was added: the sum of a list, or what began as 0."""
-    bound = [one.value for one in names.assignments(source, ast.unparse(kept)) if one.value is not None]
-    return any(calls.may_be_plain(one) or _is_sum(one) for value in (kept, *bound) for one in _factors(value))
-
-
-def _factors(value: ast.expr) -> Iterator[ast.expr]:
-    """A value, and what is divided or multiplied by a number in it."""
-    yield value
-    if isinstance(value, ast.BinOp) and isinstance(value.op, (ast.Div, ast.Mult)):
-        yield value.left
-
-
-def _is_sum(value: ast.expr) -> bool:
-    return isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "sum"
+    values = [kept, *(one.value for one in names.assignments(source, ast.unparse(kept)) if one.value is not None)]
+    scaled = [one for one in values if isinstance(one, ast.BinOp) and isinstance(one.op, (ast.Div, ast.Mult))]
+    parts = (*values, *(one.left for one in scaled))
+    return any(calls.may_be_plain(one) or calls.path_of(getattr(one, "func", None)) == "sum" for one in parts)

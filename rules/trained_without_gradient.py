@@ -18,25 +18,13 @@ place does not, and nothing that is made there may be a target.
 from __future__ import annotations
 
 import ast
-import itertools
 from collections.abc import Collection, Iterator
 
 from autofix.probe.wire import Frame, Origin
+from autofix.search import targets
 from autofix.search.rule import Cause, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
-from autofix.syntax import blocks, calls, modes, names
-from autofix.syntax.edits import (
-    Step,
-    embed,
-    ensure_import,
-    move_after,
-    move_before,
-    replace,
-    set_keyword,
-    undecorate,
-    unwrap,
-    with_gradient,
-    wrap,
-)  # fmt: skip
+from autofix.syntax import blocks, calls, modes
+from autofix.syntax.edits import embed, replace, set_keyword, undecorate, unwrap, with_gradient
 
 WHY = "The forward that backward goes through records its graph."
 WHY_WITHIN = "What the block calls here runs with gradients; the rest of the block stays without."
@@ -44,8 +32,7 @@ WHY_PART = "The prediction records its graph; the target that it is compared wit
 EACH = "Take the forward out of all that switch gradients off"
 _OUTWARDS = 3
 """How many frames out from where the mode was set an own context or decorator may stand."""
-_DEFINED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+Definition = calls.Function | ast.ClassDef
 
 
 class TrainedWithoutGradient(Rule):
@@ -83,39 +70,6 @@ def objective(x):
 
 for _ in range(4):
     train: objective(torch.randn(5, 2))
-! both sides of a loss come of one function
-class Encoder(torch.nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.layer = torch.nn.Linear(3, 4)
-
--    @torch.no_grad()
-    def encode(self, rows):
-        return torch.nn.functional.normalize(self.layer(rows).tanh(), dim=-1)
-
-
-model = Encoder()
-opt = torch.optim.SGD(model.parameters(), lr=0.1)
-for _ in range(4):
-    asked, answered = model.encode(torch.randn(6, 3)), model.encode(torch.randn(6, 3))
-    scores = 5 * asked @ answered.t()
-    train: torch.nn.functional.cross_entropy(scores, torch.arange(6))
-! unsafe: one side may be a target for the other
-class Critic(torch.nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.layer = torch.nn.Linear(3, 1)
-
--    @torch.no_grad()
-    def value(self, rows):
-        return self.layer(rows).squeeze(1)
-
-
-critic = Critic()
-opt = torch.optim.SGD(critic.parameters(), lr=0.1)
-for _ in range(4):
-    now, then = critic.value(torch.randn(6, 3)), critic.value(torch.randn(6, 3))
-    train: torch.nn.functional.mse_loss(now, torch.rand(6) + 0.9 * then)
 ! a context of the project's own
 @contextlib.contextmanager
 def evaluating(net):
@@ -145,30 +99,20 @@ for _ in range(4):
 -    loss = predict(torch.randn(5, 2)).pow(2).mean()
 +    loss = predict(torch.randn(5, 2), train=True).pow(2).mean()
     train: loss
-! an input that only an attack moves, through a method that is twice without gradient
-class Tower(torch.nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.layer = torch.nn.Linear(3, 2)
-
+! a method that is twice without gradient
+class Tower(torch.nn.Linear):
 -    @torch.no_grad()
     def forward(self, x):
-        return self.layer(x).tanh()
+        return super().forward(x).tanh()
 
 
-tower, suffix = Tower(), torch.zeros(2, requires_grad=True)
-noise = torch.zeros(3, requires_grad=True)
-opt, attack = torch.optim.SGD([suffix], lr=0.1), torch.optim.SGD([noise], lr=0.01)
+tower = Tower(3, 1)
+opt = torch.optim.SGD(tower.parameters(), lr=0.1)
 for _ in range(4):
 -    with torch.no_grad():
--        out = tower(torch.ones(5, 3) + noise)
-+    out = tower(torch.ones(5, 3) + noise)
-    opt.zero_grad()
-    attack.zero_grad()
-    (out * suffix + suffix - 1).square().mean().backward()
-    noise.grad = noise.grad.sign()
-    opt.step()
-    attack.step()
+-        out = tower(torch.randn(5, 3))
++    out = tower(torch.randn(5, 3))
+    train: (out - 1).square().mean()
 ! unsafe: a target is made in the block, too
 net = torch.nn.Linear(2, 3)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
@@ -251,30 +195,26 @@ net(torch.randn(5, 2)).pow(2).mean().backward()
         for depth, place in enumerate(reversed(found)):
             yield self.propose(unwrap(*place), WHY, later=2 + depth)
         for source, block, _ in found:
-            for target, edits in _but_for_targets(source, block):
-                title = f"Leave only {target} in the block"
-                yield self.propose(edits, WHY_PART, title=title, later=3 + len(found))
+            for target, edits in targets.but_for_targets(source, block):
+                yield self.propose(edits, WHY_PART, title=f"Leave only {target} in the block", later=3 + len(found))
 
     def _flag(
         self, source: Source, statement: ast.With, item: ast.withitem, origin: Origin, sources: Sources
     ) -> Iterator[Proposal]:  # fmt: skip
         """`set_grad_enabled(train)`: the caller gives the flag, or the condition was meant the other way round."""
-        match item.context_expr:
-            case ast.Call(func=function, args=[ast.expr() as flag]) if calls.name_of(function) == "set_grad_enabled":
-                if isinstance(flag, ast.Constant):
-                    return
-                maker = source.function(statement)
-                if isinstance(flag, ast.Name) and maker is not None and flag.id in (names := calls.parameters(maker)):
-                    for _, caller, call in sources.nodes(origin.stack[1:2]):
-                        if isinstance(call, ast.Call):
-                            place = calls.place_of(names, flag.id)
-                            edits = set_keyword(caller, call, flag.id, "True", position=place)
-                            yield self.propose(edits, WHY, title=f"Call it with {flag.id}=True")
-                elif isinstance(flag, ast.UnaryOp) and isinstance(flag.op, ast.Not):
-                    edits = replace(source, flag, source.segment(flag.operand))
-                    yield self.propose(edits, WHY, title="Turn the condition round", later=1)
-                elif isinstance(flag, ast.Compare):
-                    yield self.propose(embed(source, flag, "not {}"), WHY, title="Turn the condition round", later=1)
+        call, maker = item.context_expr, source.function(statement)
+        known = calls.parameters(maker) if maker is not None else []
+        match call.args if isinstance(call, ast.Call) and calls.name_of(call) == "set_grad_enabled" else []:
+            case [ast.Name(id=name)] if name in known:
+                for _, caller, given in sources.nodes(origin.stack[1:2]):
+                    if isinstance(given, ast.Call):
+                        edits = set_keyword(caller, given, name, "True", position=calls.place_of(known, name))
+                        yield self.propose(edits, WHY, title=f"Call it with {name}=True")
+            case [ast.UnaryOp(op=ast.Not(), operand=meant) as flag]:
+                edits = replace(source, flag, source.segment(meant))
+                yield self.propose(edits, WHY, title="Turn the condition round", later=1)
+            case [ast.Compare() as flag]:
+                yield self.propose(embed(source, flag, "not {}"), WHY, title="Turn the condition round", later=1)
 
     def _decorated(self, origin: Origin, sources: Sources) -> Iterator[Proposal]:
         """Functions and classes that a decorator runs without gradient, those that were called by name first."""
@@ -282,10 +222,7 @@ net(torch.randn(5, 2)).pow(2).mean().backward()
         for frame, source, node in sources.nodes(origin.stack[:_OUTWARDS]):
             called.add(calls.name_of(node) if isinstance(node, ast.Call) else "")
             if frame is origin.stack[0] and isinstance(source.statement(node), (ast.With, ast.Expr)):
-                holder = source.function(node)
-                while holder is not None:
-                    makers.add(holder.name)
-                    holder = source.function(holder)
+                makers |= {one.name for one in source.around(node) if isinstance(one, calls.Function)}
         implied = (*called, "forward", "__call__")
         near = sources.reached(origin.stack[:_OUTWARDS])
         switched = [(source, node, one) for source in near for node, one in _switched_off(source, makers)]
@@ -303,47 +240,10 @@ net(torch.randn(5, 2)).pow(2).mean().backward()
                     yield self.propose(edits, WHY, title="Use the function itself", later=2)
 
 
-def _but_for_targets(source: Source, block: ast.With) -> Iterator[tuple[str, list[Step]]]:
-    """All out of a block but what one of two values needs that are made in it and held against each other.
-
-    Each of them may be the target, first what is given as one, or taken away.
-    """
-    made = names.bound_by(block.body)
-    following = blocks.after(blocks.block_of(source, block), block)
-    pairs = (pair for one in (*block.body, *following) for pair in _held(one, made))
-    for value, target in itertools.chain.from_iterable((one, one[::-1]) for one in itertools.islice(pairs, 1)):
-        needed = names.backward({value}, block.body)
-        kept = [one for one in names.backward({target}, block.body) if one not in needed]
-        if kept and not names.meets(names.bound_by(kept), names.read_by(needed)):
-            yield target, _taken_out(source, block, [one for one in block.body if one not in kept])
-
-
-def _held(statement: ast.stmt, made: Collection[str]) -> Iterator[tuple[str, str]]:
-    """The values of these that a statement holds against each other: in a difference, or given to one call."""
-    for node in ast.walk(statement):
-        match node:
-            case ast.BinOp(left=left, op=ast.Sub(), right=right) | ast.Call(args=[left, right]):
-                sides = [names.reads(side).intersection(made) for side in (left, right)]
-                if all(len(side) == 1 for side in sides) and sides[0] != sides[1]:
-                    yield min(sides[0]), min(sides[1])
-
-
-def _taken_out(source: Source, block: ast.With, out: list[ast.stmt]) -> list[Step]:
-    """Statements moved out of a block, or where they stand between others with gradients on."""
-    if len(block.items) == 1 and len(block.body) > len(out):
-        if block.body[-len(out) :] == out:
-            return move_after(source, out, block)
-        if block.body[: len(out)] == out:
-            return move_before(source, out, block)
-    torch, imports = ensure_import(source, "torch")
-    wrapped = (wrap(source, run, f"with {torch}.enable_grad():") for run in blocks.runs(block.body, out))
-    return [*imports, *itertools.chain.from_iterable(wrapped)]
-
-
 def _switched_off(source: Source, makers: Collection[str]) -> Iterator[tuple[Definition, ast.expr]]:
     """The definitions of a file with a decorator that switches gradients off, or that one of `makers` makes."""
     for node in source.walk():
-        if not isinstance(node, _DEFINED):
+        if not isinstance(node, Definition):
             continue
         for one in node.decorator_list:
             if modes.may_switch_off(one) if not makers else calls.name_of(one) in makers:

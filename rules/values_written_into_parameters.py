@@ -2,17 +2,14 @@
 
 ## What it does
 Calls the module with the results by `torch.func.functional_call`, beside writing their values:
-`vector_to_parameters(base + E @ v, net.parameters())` leaves `net(x)` without a graph to `v`. Where a result is written
-to a part of a parameter, as to some rows of a table of embeddings, it goes to a copy, and the module is called with it.
+`vector_to_parameters(base + E @ v, net.parameters())` leaves `net(x)` without a graph to `v`.
 
 ## Why autograd fails
 A parameter is a leaf. A write to its `.data`, as `vector_to_parameters` makes one, gives it values and no graph, so the
-backward ends there: the parameter gets the gradient, and what its values were made of keeps None. A write to the leaf
-itself is refused.
+backward ends there: the parameter gets the gradient, and what its values were made of keeps None.
 
 ## Fix safety
 Safe where the run shows that what is written gets the gradient of the module's parameters, and that all else stays.
-With a copy the parameter itself is no longer written, which something else may read: that is not safe.
 """
 
 from __future__ import annotations
@@ -21,8 +18,8 @@ import ast
 from collections.abc import Iterator
 
 from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
-from autofix.syntax import blocks, calls, names, writes
-from autofix.syntax.edits import Step, append_call, ensure_import, functional_call, insert_after, insert_before, replace
+from autofix.syntax import blocks, calls, names
+from autofix.syntax.edits import Step, ensure_import, functional_call, insert_after, insert_before, replace
 
 WHY = "The module computes with the results themselves, which keep their graph."
 _UNKNOWN = "no loop says of which module the parameters are written"
@@ -31,7 +28,7 @@ _UNKNOWN = "no loop says of which module the parameters are written"
 class ValuesWrittenIntoParameters(Rule):
     code, name = "AG310", "values-written-into-parameters"
     title = "Call the module with what is written into it"
-    causes = frozenset({Cause.GRADIENT_NONE, Cause.UNUSED_INPUT, Cause.LEAF_MODIFIED})
+    causes = frozenset({Cause.GRADIENT_NONE, Cause.UNUSED_INPUT})
     tier = Tier.MEANT
     examples = Example.each("""\
 from torch.nn.utils import parameters_to_vector, vector_to_parameters
@@ -130,43 +127,6 @@ for _ in range(4):
     net.weight.grad.mul_(0.5)
     net(x).pow(2).mean().backward()
     opt.step()
-! unsafe: rows of a table, which keeps them for whoever else reads it
-class Encoder(torch.nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.table, self.out = torch.nn.Embedding(6, 3), torch.nn.Linear(3, 1)
-
-    def forward(self, ids):
-        return self.out(self.table(ids))
-
-
-net, rows = Encoder(), torch.nn.Linear(2, 3)
-opt = torch.optim.SGD(rows.parameters(), lr=0.1)
-for _ in range(4):
--    table = net.table.weight
-+    table = net.table.weight.clone()
-    table[4:] = rows(torch.ones(2, 2))
--    train: net(torch.arange(6)).pow(2).mean()
-+    train: torch.func.functional_call(net, {"table.weight": table}, (torch.arange(6),)).pow(2).mean()
-! unsafe: without a second name
-net, scale = torch.nn.Linear(3, 1), torch.nn.Parameter(torch.ones(3))
-opt = torch.optim.SGD([scale], lr=0.1)
-for _ in range(4):
--    net.weight[0] = scale.tanh()
--    train: net(torch.ones(4, 3)).pow(2).mean()
-+    weight = net.weight.clone()
-+    weight[0] = scale.tanh()
-+    train: torch.func.functional_call(net, {"weight": weight}, (torch.ones(4, 3),)).pow(2).mean()
-! a tensor that belongs to no module which is called there
-w, v = torch.zeros(3, requires_grad=True), torch.ones(2, requires_grad=True)
-w[:2] = v.exp()
-w.sum().backward()
-! the values are set once, before the module is used
-net = torch.nn.Linear(3, 1)
-net.weight.fill_(0.1)
-opt = torch.optim.SGD(net.parameters(), lr=0.1)
-for _ in range(3):
-    train: net(torch.ones(4, 3)).pow(2).mean()
 ! the module is called by another function
 net, v = torch.nn.Linear(3, 1), torch.zeros(4, requires_grad=True)
 opt = torch.optim.SGD([v], lr=0.1)
@@ -180,18 +140,10 @@ opt = torch.optim.SGD([v], lr=0.1)
 net.weight.data = (2 * v).data
 net(torch.ones(4, 3)).pow(2).mean().backward()
 print(v.grad.norm())
-! nothing was written: no loss uses it
-v = torch.zeros(3, requires_grad=True)
-opt = torch.optim.SGD([v], lr=0.1)
-torch.ones(3, requires_grad=True).sum().backward()
-print(v.grad.norm())
 """)
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
-        """By how the values are written: all from one vector, one by one in a loop, or to a part of a parameter."""
-        if diagnosis.cause is Cause.LEAF_MODIFIED:
-            for source, node in sources.innermost([diagnosis.failure.stack]):
-                yield self.propose(_in_part(source, node), WHY)
+        """By how the values are written: all from one vector, or one by one in a loop."""
         for source, node in sources.innermost(diagnosis.lost("written")):
             statement = source.statement(node)
             match statement:
@@ -201,41 +153,6 @@ print(v.grad.norm())
                 case _:
                     module, around, edits = _one_by_one(source, statement)
             yield self.propose([*edits, *_called(source, around, source.segment(module))], WHY)
-
-
-def _in_part(source: Source, node: ast.AST) -> list[Step]:
-    """The write to a copy of the parameter, with which its module is called behind it."""
-    statement, written = source.statement(node), writes.written(source, node)
-    alias = next((one for one in names.assignments(source, written) if _is_second_name(source, one, node)), None)
-    path = calls.path_of(alias.value) if alias is not None and alias.value is not None else written
-    if alias is not None and alias.value is not None:
-        copy, edits = written, append_call(source, alias.value, ".clone()")
-    else:
-        copy = names.unused(source, path.rpartition(".")[2])
-        found = next((one for one in ast.walk(statement) if calls.path_of(one) == path), None)
-        if "." not in path or not isinstance(found, ast.expr):
-            raise Declined("what is written is no parameter of a module")
-        edits = [*insert_before(source, statement, [f"{copy} = {path}.clone()"]), *replace(source, found, copy)]
-    torch, imports = ensure_import(source, "torch")
-    parts = path.split(".")
-    for count in range(len(parts) - 1, 0, -1):
-        module, name = ".".join(parts[:count]), ".".join(parts[count:])
-        if same_block := [
-            one for one in calls.evaluations(source, module, statement) if _follows(source, statement, one)
-        ]:
-            weights = f'{{"{name}": {copy}}}'
-            return [*edits, *imports, *(s for one in same_block for s in functional_call(source, one, torch, weights))]
-    raise Declined(f"no module of {path} is called behind the write")
-
-
-def _is_second_name(source: Source, made: ast.Assign | ast.AnnAssign | ast.AugAssign, node: ast.AST) -> bool:
-    """Whether the function of a write makes the name written a second one of an attribute."""
-    return isinstance(made.value, ast.Attribute) and source.function(made) is source.function(node)
-
-
-def _follows(source: Source, statement: ast.stmt, call: ast.Call) -> bool:
-    """Whether a call is made in the block of a statement, in the same pass of all loops."""
-    return any(one is statement for one in blocks.block_of(source, source.statement(call)))
 
 
 def _in_pieces(source: Source, statement: ast.stmt, vector: ast.expr, module: str) -> list[Step]:

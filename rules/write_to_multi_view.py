@@ -4,7 +4,7 @@
 Says the write out of place, `f += b` becomes `f = f + b`, where only the view is used from then on. Where the write
 must reach the tensor behind it (`for c in img: c.mul_(s)`), collects the results anew with `torch.stack` or
 `torch.cat`, writes by index, or takes each part by an index of its own. A view that was taken under `no_grad` is taken
-outside of it. A view that is only cut, `part.detach_()`, is bound anew to `part.detach()`, or all of a list are.
+outside of it.
 
 ## Why autograd fails
 `chunk`, `split`, `unbind` and iteration give several views from one call, and views taken under `no_grad` have no
@@ -22,11 +22,10 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
-from autofix.syntax import blocks, calls, modes, names, slices, vocabulary, writes
+from autofix.syntax import calls, modes, names, slices, vocabulary, writes
 from autofix.syntax.edits import (
     Step,
     append_call,
-    delete,
     embed,
     ensure_import,
     insert_after,
@@ -43,7 +42,6 @@ from autofix.syntax.slices import Loop
 WHY = "{name} becomes a tensor of its own, which may change without the views beside it."
 WHY_ALL = "All parts are computed anew and put together, instead of being written through views."
 WHY_COPY = "The parts are copies, each of which may be written to."
-WHY_CUT = "{name} becomes another tensor of the same values, which has no graph; torch lets no view be cut in place."
 WHY_SINGLE = "Each part is a view that one call gave out alone: autograd can follow a write through it."
 WHY_VIEW = "The view has a graph, so that a write through it can be differentiated."
 
@@ -109,56 +107,10 @@ print(w.grad.sum().item())
 w = torch.ones(2, 2, requires_grad=True)
 (w * 2).unbind()[0].add_(1).sum().backward()
 torch.sigmoid((w * 2).chunk(2)[0].exp_()).sum().backward()
-! a view is cut
+! a view is cut, which is no write
 w = torch.ones(2, 3, requires_grad=True)
-for _ in range(3):
-    part = (w * 2)[0]
--    part.detach_()
-+    part = part.detach()
-    (w * part).exp().sum().backward()
-! what a call gave is cut, one by one
-w = torch.ones(2, 3, requires_grad=True)
-for _ in range(3):
-    parts = (w * 2).chunk(2)
--    for part in parts:
--        part.detach_()
-+    parts = [part.detach() for part in parts]
-    (w * parts[0] + parts[1]).exp().sum().backward()
-! more is done with each
-w = torch.ones(2, 3, requires_grad=True)
-for _ in range(3):
-    parts, total = (w * 2).chunk(2), 0.0
-+    parts = [part.detach() for part in parts]
-    for part in parts:
--        part.detach_()
-        total += part.mean().item()
-    (w * parts[0] * total).exp().sum().backward()
-! a helper cuts what its caller reads: a name of its own is of no use
-def cut(tensors):
-    for one in tensors:
-        one.detach_()
-w = torch.ones(2, 3, requires_grad=True)
-parts = (w * 2).chunk(2)
-cut(parts)
-(w * parts[0]).exp().sum().backward()
-! nothing reads what is cut
-w = torch.ones(2, 3, requires_grad=True)
-wholes = [w * 2 for _ in range(2)]
-for whole in wholes:
-    part = whole[0]
-    part.detach_()
-(w * wholes[0]).exp().sum().backward()
-! the parts have no name
-w = torch.ones(2, 3, requires_grad=True)
-whole = w * 2
-for part in whole.chunk(2):
-    part.detach_()
-(w * whole).exp().sum().backward()
-! the method is not written down
-w = torch.ones(2, 2, requires_grad=True)
-first, second = (w * 2).unbind()
-getattr(first, "add_")(1)
-(first * second).sum().backward()
+part = (w * 2)[0]
+part.detach_()
 """)
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
@@ -166,10 +118,7 @@ getattr(first, "add_")(1)
         frame = diagnosis.failure.stack[0]
         source, node = sources.source(frame.file), sources.node(frame)
         name = writes.written(source, node) if source is not None and node is not None else ""
-        if source is None or node is None or not name:
-            return
-        if calls.name_of(node) == "detach_":
-            yield from self._cut(source, node, name)
+        if source is None or node is None or not name or calls.name_of(node) == "detach_":
             return
         loop = slices.loop_over(source, node, name)
         if loop is not None:
@@ -181,47 +130,12 @@ getattr(first, "add_")(1)
         with suppress(Declined):
             yield from self._copies(source, node, name)
             yield from self._viewed(source, node, name)
-        yield from self._rebound(source, node, name)
-
-    def _cut(self, source: Source, node: ast.AST, name: str) -> Iterator[Proposal]:
-        """What is only cut, by its own name; or all in the list that a loop goes through, before what the loop does."""
-        why = WHY_CUT.format(name=name)
-        statement = source.statement(node)
-        loops = [one for one in blocks.loops(source, node) if isinstance(one, ast.For)]
-        loop = next((one for one in loops if name in names.binds(one.target)), None)
-        if loop is None:
-            holder = source.tree if "." in name else source.function(node) or source.tree
-            used = {one for one in names.mentions(holder, name) if isinstance(one.ctx, ast.Load)}
-            if not used - {*ast.walk(statement)}:
-                raise Declined(f"nothing reads {name} after the cut")
-            yield self.propose(out_of_place(source, node), why, title="Rebind to what is without a graph")
-            return
-        listed = calls.path_of(loop.iter)
-        if calls.path_of(loop.target) != name or not listed or statement is not loop.body[0] or loop.orelse:
-            raise Declined("what the loop goes through is no list with a name, or more is done before the cut")
-        made = [f"{listed} = [{value_after(source, node)} for {name} in {listed}]"]
-        edits = replace_statement(source, loop, made)
-        if len(loop.body) > 1:
-            edits = [*insert_before(source, loop, made), *delete(source, statement)]
-        yield self.propose(edits, WHY_CUT.format(name=f"Each of {listed}"), title="Cut all in a list of their own")
-
-    def _rebound(self, source: Source, node: ast.AST, name: str) -> Iterator[Proposal]:
-        group = writes.neighbours(source, node)
         yield self.propose(out_of_place(source, node), WHY.format(name=name))
-        if len(group) > 1:
-            with suppress(Declined):
-                edits = [edit for one in group for edit in out_of_place(source, one)]
-                yield self.propose(edits, WHY.format(name="Each"))
 
     def _collected(self, source: Source, loop: Loop, node: ast.AST, name: str) -> Iterator[Proposal]:
         """`x = torch.stack([... for c in x])` in the place of a loop that does nothing but write."""
-        if (
-            len(loop.statement.body) > 1
-            or loop.statement.orelse
-            or source.statement(node) is not loop.statement.body[0]
-        ):
-            return
-        if calls.path_of(loop.element) == name:
+        alone = loop.statement.body == [source.statement(node)] and not loop.statement.orelse
+        if not alone or calls.path_of(loop.element) == name:
             return
         torch, imports = ensure_import(source, "torch")
         header = f"for {source.segment(loop.statement.target)} in {source.segment(loop.statement.iter)}"
@@ -287,8 +201,8 @@ getattr(first, "add_")(1)
 
     def _copies(self, source: Source, node: ast.AST, name: str) -> Iterator[Proposal]:
         """The views as copies, where they were taken."""
-        for statement in names.assignments(source, name):
-            if source.function(statement) is not source.function(node) or not isinstance(statement, ast.Assign):
+        for statement in _given(source, node, name):
+            if not isinstance(statement, ast.Assign):
                 continue
             value = statement.value
             if isinstance(statement.targets[0], (ast.Tuple, ast.List)) and isinstance(value, calls.VALUES):
@@ -303,33 +217,30 @@ getattr(first, "add_")(1)
 
     def _viewed(self, source: Source, node: ast.AST, name: str) -> Iterator[Proposal]:
         """A view that was taken without gradients, here or in a function of this file, taken with them."""
-        for statement in names.assignments(source, name):
-            if source.function(statement) is not source.function(node) or statement.value is None:
-                continue
+        for statement in _given(source, node, name):
             scopes: list[ast.AST] = [writes.with_gradient(source, statement)]
             called = {calls.path_of(one.func).rpartition(".")[2] for one in calls.within(statement)}
             functions = [n for n in source.walk() if isinstance(n, ast.FunctionDef) and n.name in called]
             scopes += [inner for function in functions for inner in ast.walk(function)]
-            for scope in scopes:
-                off = [one for one in getattr(scope, "items", ()) if modes.may_switch_off(one.context_expr)]
-                if isinstance(scope, ast.With) and off:
-                    edits = unwrap(source, scope, off[0])
-                    yield self.propose(edits, WHY_VIEW, title="Take the view with gradients", later=2)
-            for function in functions:
-                yield from self._undecorated(source, function)
-
-    def _undecorated(self, source: Source, function: ast.FunctionDef) -> Iterator[Proposal]:
-        for decorator in function.decorator_list:
-            if modes.switches_off(decorator):
-                edits = undecorate(source, decorator)
+            ways: list[list[Step]] = []
+            for scope in (one for one in scopes if isinstance(one, ast.With)):
+                off = [one for one in scope.items if modes.may_switch_off(one.context_expr)]
+                ways += [unwrap(source, scope, one) for one in off[:1]]
+            decorators = (one for function in functions for one in function.decorator_list)
+            ways += [undecorate(source, one) for one in filter(modes.switches_off, decorators)]
+            for edits in ways:
                 yield self.propose(edits, WHY_VIEW, title="Take the view with gradients", later=2)
+
+
+def _given(source: Source, node: ast.AST, path: str) -> Iterator[ast.stmt]:
+    """The statements of the same function that give a variable a value."""
+    given = (one for one in names.assignments(source, path) if one.value is not None)
+    return (one for one in given if source.function(one) is source.function(node))
 
 
 def _taken_apart(source: Source, node: ast.AST, path: str) -> Iterator[tuple[ast.expr, ast.expr]]:
     """What gives a variable parts of a tensor here, with what is taken apart: `x.unbind()`, the `x` of `list(x)`."""
-    for statement in names.assignments(source, path):
-        if source.function(statement) is not source.function(node):
-            continue
+    for statement in _given(source, node, path):
         match statement:
             case ast.Assign(value=ast.Call(func=ast.Name(id="list" | "tuple"), args=[held])):
                 yield statement.value, held

@@ -35,7 +35,7 @@ RULE_FLOOR = {
         f"autofix.search.{name}"
         for name in ("keeping", "leaves", "owning", "postponing", "records", "repeating", "rule")
     ),
-    *("autofix.search.spelled", "autofix.search.uncached"),
+    *(f"autofix.search.{name}" for name in ("spelled", "targets", "uncached")),
     *(f"autofix.{name}" for name in ("diagnosis.scenes", "diagnosis.unread", "probe.wire", "syntax")),
 } | {"libcst"}
 SLOW_TO_IMPORT = {"libcst", "nbformat", "numpy", "pygls", "ray", "torch"}

@@ -11,7 +11,7 @@ from typing import TypeVar
 K = TypeVar("K")
 MARK = "# found"
 """Ends each line of an example on which something is found."""
-_TRAINS = re.compile(r"^( *)train(?:\[([\w.]+)\])?: (.+)\n", re.MULTILINE)
+_TRAINS = re.compile(r"^([-+]? *)train(?:\[([\w.]+)\])?: (.+)\n", re.MULTILINE)
 
 
 def kinds(package: str, base: type[K]) -> list[K]:
@@ -34,7 +34,7 @@ def described(kind: object) -> str:
 def in_full(text: str, optimizer: str = "opt") -> str:
     """The script of an example, whose lines `train: loss` stand for a whole update; `train[other]: loss` for another's.
 
-    Gradients are cleared, the loss goes backward, and the optimizer steps.
+    Gradients are cleared, the loss goes backward, and the optimizer steps. What marks such a line marks the update.
     """
 
     def update(line: re.Match[str]) -> str:

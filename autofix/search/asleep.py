@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from autofix.core.model import Diagnosis
 from autofix.diagnosis import scenes
@@ -93,3 +93,16 @@ WAYS = (
     ),
 )  # fmt: skip
 """What can be done where something is made of parameters while they are switched off."""
+
+
+def frozen(diagnosis: Diagnosis, sources: Sources) -> Iterator[tuple[Source, ast.AST]]:
+    """The places at which parameters were switched off for good, each once."""
+    origins = diagnosis.trace.origins
+    if not any(one.used for one in origins):
+        yield from dict.fromkeys(sources.innermost(one.stack for one in origins if one.kind == "frozen"))
+
+
+def module(source: Source, node: ast.AST) -> str:
+    """The module whose parameters are switched off at a node, as it is written there."""
+    loop = source.parent(source.statement(node))
+    return calls.owner(loop.iter if isinstance(loop, ast.For) else node)

@@ -173,6 +173,11 @@ def started(call: ast.AST | None) -> ast.expr | None:
     return argument(call, own, own[0]) if own else None
 
 
+def makes_tensor(node: ast.expr) -> bool:
+    """Whether an expression itself makes the tensor that it gives, and is not code run from text."""
+    return isinstance(node, VALUES) and path_of(getattr(node, "func", None)) not in ("exec", "eval")
+
+
 def only(node: ast.expr | None) -> ast.expr | None:
     """The element of a list or a tuple that holds one alone; anything else as it is."""
     return node.elts[0] if isinstance(node, (ast.List, ast.Tuple)) and len(node.elts) == 1 else node

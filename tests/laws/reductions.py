@@ -25,6 +25,37 @@ for step in range(5):
     },
     frozenset({"mean", "sum", "ones"}),
 )
+COUNTED = Program(
+    "the number of a loss is multiplied by how many values it has",
+    """\
+net = Net(4, 2)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+for step in range(4):
+    x = torch.randn(6, 4)
+    loss = (net(x) - 1).square().mean(1)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    print(loss.item() * x.size(0))
+""",
+    {"mean": (("mean(1)", "mean(1).mean()"),), "sum": (("mean(1)", "mean(1).sum()"),)},
+    frozenset({"mean"}),
+)
+SLOPE = Program(
+    "a derivative by what each example has of its own",
+    """\
+net = Net(4, 1)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+for step in range(4):
+    x = torch.randn(6, 4, requires_grad=True)
+    slope = torch.autograd.grad(net(x), x, create_graph=True)[0]
+    optimizer.zero_grad()
+    (slope.norm(dim=1) - 1).square().mean().backward()
+    optimizer.step()
+""",
+    {"mean": (("net(x)", "net(x).mean()"),), "sum": (("net(x)", "net(x).sum()"),)},
+    frozenset({"sum"}),
+)
 RATE = "torch.optim.AdamW(net.parameters(), lr=0.01)"
 PROGRAMS = (
     ADAM,
@@ -35,4 +66,14 @@ PROGRAMS = (
         "a penalty beside it has a size of its own",
         ("    loss.backward()", "    (0.1 * net.out.weight.square().sum()).backward()\n    loss.backward()"),
     ),
+    COUNTED,
+    COUNTED.mutated(
+        "it is multiplied by a size of something else, which is as large",
+        ("Net(4, 2)", "Net(6, 2)"),
+        ("randn(6, 4)", "randn(6, 6)"),
+        ("size(0)", "size(1)"),
+    ),
+    COUNTED.mutated("it is multiplied by something else, of which there are as many", ("x.size(0)", "(2 * 3)")),
+    SLOPE,
+    SLOPE.mutated("a derivative for each of several values may be meant", ("Net(4, 1)", "Net(4, 2)")),
 )
