@@ -64,40 +64,6 @@ model = Model()
 for x in torch.randn(4, 5, 3):
     model.look(x)
     model.update()
-! a second optimizer steps before them in each pass
-class Model:
-    def __init__(self):
-        self.enc, self.gen, self.dis = nn.Linear(3, 3), nn.Linear(3, 3), nn.Linear(3, 1)
-        self.opt = torch.optim.SGD([*self.enc.parameters(), *self.gen.parameters()], lr=0.1)
-        self.opt_d = torch.optim.SGD(self.dis.parameters(), lr=0.1)
-
-    def forward(self):
-        self.code = self.enc(self.x).tanh()
-        self.fake = self.gen(self.code).tanh()
-
-    def look(self, x):
-        self.x = x
-        self.forward()
-        print(self.fake.mean().item())
-
-    def update(self):
-        train[self.opt_d]: (self.dis(self.fake.detach()) - self.dis(self.x)).square().mean()
-        self.opt.zero_grad()
-        (self.fake - self.x).abs().mean().backward(retain_graph=True)
-        self.opt.step()
-        self.opt.zero_grad()
-+        self.forward()
-        self.update_alone()
-
-    def update_alone(self):
-        (self.enc(self.fake) - self.code).square().mean().backward()
-        self.opt.step()
-
-
-model = Model()
-for x in torch.randn(4, 5, 3):
-    model.look(x)
-    model.update()
 ! in the loop of a subclass's update, and the method is called by a constructor of the pass
 class Base:
     def set_input(self, x):

@@ -210,7 +210,7 @@ def asked(report: Report) -> Question:
         pytest.param(
             *(
                 state_begins_anew_elsewhere.StateBeginsAnewElsewhere.raises[0].script,
-                ("AG203", "AG213"),
+                ("AG203", "AG222"),
                 (
                     (
                         "Does each iteration begin anew with `torch.zeros(1, 1, 4)`, "
