@@ -261,8 +261,8 @@ class Pool:
         How long it takes to compile, or to come to the end of the script, says nothing.
         """
         mine, known = RunSpec.edited(files).files, set(readings)
-        free = (Intervention.COMPILED, Intervention.THROUGH, Intervention.FURTHER)
-        early = (spec for spec in self._runs.early if spec.intervention not in free)
+        free = (Intervention.COMPILED, Intervention.THROUGH)
+        early = (one for one in self._runs.early if not (one.intervention in free or one.intervention.goes_on))
         return any(spec.reading in known if spec.reading is not None else spec.files == mine for spec in early)
 
     @property
@@ -406,7 +406,7 @@ class Pool:
         if spec.intervention is Intervention.COMPILED:
             return builder.compiled(spec)
         if spec.reading is None:
-            lead = RunSpec.reference(spec.beside, spec.treatment, spec.intervention) if spec.beside else None
+            lead = RunSpec.reference(spec.beside, spec.treatment, Intervention.FURTHER) if spec.beside else None
             return builder.edited(spec, self._wait(lead or self._first_letter()), self._expected(spec))
         reading = spec.reading
         letter = RunSpec.reference(reading.letter)

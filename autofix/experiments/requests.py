@@ -193,7 +193,7 @@ class Builder:
 
     def _further(self, asked: wire.Request, first: wire.Trace, spec: RunSpec) -> wire.Request:
         """A run that comes to the next pass of the loops around what failed, or to the end: those inside end soon."""
-        if spec.intervention is Intervention.FURTHER:
+        if spec.intervention.goes_on:
             return asked if spec.beside else self._on(asked, first)
         if spec.intervention not in (Intervention.SHORTENED, Intervention.THROUGH):
             return asked
@@ -239,7 +239,7 @@ class Builder:
             frozen=frozen, still=still, shapes=-1 if frozen or self.removed is not None else _SHAPES,
             held=unmoved or (frozen and self.removed is not None),
             compared=spec.intervention is Intervention.COMPARED, farther=spec.intervention is Intervention.FARTHER,
-            stirred=spec.intervention is Intervention.STIRRED,
+            stirred=spec.intervention is Intervention.STIRRED, unshared=spec.intervention is Intervention.FURTHER,
             late=spec.since if spec.intervention is Intervention.LATE else -1, late_of=spec.late_of,
             nudged=spec.intervention is Intervention.NUDGED, doubled=doubled,
             bounding=spec.intervention is Intervention.BOUNDING,
@@ -298,7 +298,7 @@ class Builder:
 
     def _shortly(self, asked: wire.Request, first: wire.Trace, spec: RunSpec) -> wire.Request:
         """A run that takes several times as long as the reference did: of a slow script it sees the least there is."""
-        whole = spec.intervention in (Intervention.WHOLE, Intervention.FURTHER)
+        whole = spec.intervention is Intervention.WHOLE or spec.intervention.goes_on
         if whole or first.outcome != "stopped" or first.past < _SLOW or not asked.stop_at:
             return asked
         before = (*self.baseline.counts, *[0] * len(first.counts))

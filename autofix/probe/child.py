@@ -165,6 +165,10 @@ class Run(State):
         if not asked.frozen:
             heard.append(Stepped(self.courses))
         self.courses.install()  # behind what perturbs: what is looked at is what is used
+        if asked.unshared:
+            from .instruments.unshared import Unshared
+
+            Unshared(self.taps)
         self._arm_last()
 
     def _hear_of_starts(self) -> None:

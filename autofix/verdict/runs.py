@@ -384,10 +384,22 @@ class Runs:
         for treatment, tolerance in ((Treatment.LIVE, EXACT), (Treatment.FROZEN, FROZEN), (Treatment.STILL, FROZEN)):
             if not _are_alike(self.of(reading, treatment), self.of_edit(treatment), tolerance):
                 continue
-            spec = replace(RunSpec.edited(self.files, treatment, Intervention.FURTHER), beside=reading)
             code = self.of(reading, treatment, Intervention.FURTHER)
-            return Shortened(code, self.case.pool.get(spec), max(tolerance, LIVE)) if not comparable(code) else None
+            return (
+                Shortened(code, self._beside(reading, treatment), max(tolerance, LIVE))
+                if not comparable(code)
+                else None
+            )
         return None
+
+    def sharing(self, reading: Reading) -> wire.Trace:
+        """The edited script as it goes on where its parameters move, with arrays that share the memory of weights."""
+        return self._beside(reading, Treatment.LIVE, Intervention.SHARING)
+
+    def _beside(
+        self, reading: Reading, treatment: Treatment, how: Intervention = Intervention.FURTHER
+    ) -> wire.Trace:  # fmt: skip
+        return self.case.pool.get(replace(RunSpec.edited(self.files, treatment, how), beside=reading))
 
     def compared(self, reading: Reading | None) -> tuple[Comparison, ...]:
         """The runs of a reading (of the code as written where it is None) and of the edit that were made alike."""
