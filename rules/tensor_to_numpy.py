@@ -23,6 +23,7 @@ from autofix.syntax import calls, names
 from autofix.syntax.edits import Step, append_call, embed, replace
 
 WHY = "The values are handed over without the graph, which stays with the tensor."
+WHY_COPY = "numpy needs no graph here, and the copy keeps these values when a step writes new ones."
 JOINED = (
     "what a loss is computed from stays a tensor: torch.stack or torch.cat joins a list of them, and torch has numpy's "
     "sum, mean and max; what is only looked at is detached first"
@@ -156,7 +157,10 @@ print(export())
         if not isinstance(node, ast.Call):
             return
         if isinstance(node.func, ast.Attribute) and node.func.attr == "numpy":
-            yield self.propose(append_call(source, node.func.value, ".detach()"), WHY, later=later)
+            detached = append_call(source, node.func.value, ".detach()")
+            yield self.propose(detached, WHY, later=later)
+            copied = [*detached, *append_call(source, node, ".copy()")]
+            yield self.propose(copied, WHY_COPY, title="Keep a copy of the values", later=later + 3)
             yield from self._together(source, node, later)
             return
         for place, argument in enumerate(node.args):
@@ -175,8 +179,8 @@ print(export())
         """All that one statement converts: each would fail in its turn."""
         statement = source.statement(node)
         methods = (one.func for one in calls.within(statement) if not one.args and calls.name_of(one) == "numpy")
-        given = [one.value for one in methods if isinstance(one, ast.Attribute)]
-        given = [value for value in given if ".detach()" not in ast.unparse(value)]
+        parts = (one.value for one in methods if isinstance(one, ast.Attribute))
+        given = [value for value in parts if ".detach()" not in ast.unparse(value)]
         if isinstance(statement, _SIMPLE) and len(given) > 1:
             edits = [edit for value in given for edit in append_call(source, value, ".detach()")]
             yield self.propose(edits, WHY, later=later + 1)
@@ -216,9 +220,7 @@ def _part(value: ast.expr | None, path: str) -> ast.expr | None:
     for index in [ast.literal_eval(one) for one in path[1:-1].split("][")]:
         match value:
             case ast.Dict(keys=keys, values=values):
-                known = {
-                    key.value: each for key, each in zip(keys, values, strict=True) if isinstance(key, ast.Constant)
-                }
+                known = {getattr(key, "value", key): each for key, each in zip(keys, values, strict=True)}
                 value = known.get(index) if None not in keys else None
             case ast.List(elts=items) | ast.Tuple(elts=items) if not any(isinstance(one, ast.Starred) for one in items):
                 value = items[index] if isinstance(index, int) and index < len(items) else None
@@ -236,8 +238,7 @@ def _within(source: Source, several: ast.expr) -> list[Step]:
             pass
         case _:
             return []
-    values = [one for one in parts if isinstance(one, calls.VALUES)]
-    steps = [step for one in values for step in append_call(source, one, ".detach()")]
+    steps = [step for one in parts if isinstance(one, calls.VALUES) for step in append_call(source, one, ".detach()")]
     return steps + [step for one in parts for step in _within(source, one)]
 
 
