@@ -166,7 +166,7 @@ class Run(State):
             heard.append(Stepped(self.courses))
         self.courses.install()  # behind what perturbs: what is looked at is what is used
         if asked.unshared:
-            from .instruments.unshared import Unshared
+            from .arrays.unshared import Unshared
 
             Unshared(self.taps)
         self._arm_last()
