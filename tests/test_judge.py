@@ -1139,6 +1139,45 @@ def test_a_layer_that_drops_something_drops_the_same_when_it_is_computed_again(s
     assert train.verdict((line, f"    out = net(x).detach()\n{line}"), ours=True).effect is not Effect.REFRESHED
 
 
+BEGUN = """\
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+net = nn.Linear(3, 2)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for step in range(6):
+    out = net(torch.randn(5, 3))
+    loss = torch.tensor(0.0, requires_grad=True)
+    loss += out.square().mean()
+    opt.zero_grad()
+    (loss + (out - 1).abs().mean()).backward()
+    opt.step()
+"""
+MULTIPLIED = """\
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+net = nn.Linear(3, 2)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+weight = torch.tensor(1.0, requires_grad=True)
+for step in range(6):
+    out = net(torch.randn(5, 3))
+    opt.zero_grad()
+    ((out - 1).abs().mean() + weight * out.square().mean()).backward()
+    weight += 0.1 * (net(torch.randn(5, 3)).square().mean() - 0.1)
+    opt.step()
+"""
+
+
+def test_a_number_that_a_pass_adds_terms_to_is_not_updated_and_a_multiplier_may_be(script: Scripts) -> None:
+    sum_of_terms = script(BEGUN).verdict(("loss += out", "loss = loss + out"))
+    assert (sum_of_terms.applicability, sum_of_terms.effect) == (Applicability.SAFE, Effect.IDENTICAL)
+    multiplier = script(MULTIPLIED).verdict(("    weight +=", "    with torch.no_grad(): weight +="))
+    assert multiplier.effect is Effect.UNKNOWN  # it is asked about
+
+
 LEAVES = """\
 import os
 import torch

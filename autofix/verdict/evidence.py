@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from autofix.core.model import Answer, Assessment, Effect, Question, Reading
+from autofix.experiments.compare import differences
+from autofix.experiments.sketches import LIVE
 from autofix.experiments.spec import RunSpec
 from autofix.experiments.unwritten import without_zeros
 from autofix.probe import wire
@@ -47,6 +49,13 @@ class Evidence(Runs):
     def reading(self) -> Reading:
         """The reading that the edit equals; the code as it is written where it equals none."""
         return self.assessment.reading or self.code
+
+    @once
+    def prints_alike(self) -> bool:
+        """Whether runs are to print the same: so far they do, and no file of the program knows what time it is."""
+        known = (source.imported for source in self.sources.project(str(self.case.pool.target.script)))
+        clocks = any(name.startswith(("time", "datetime", "perf_counter")) for names in known for name in names)
+        return not clocks and not differences(self.followed, self.edited, LIVE, printed=True)
 
     @once
     def without_zeros(self) -> wire.Trace | None:

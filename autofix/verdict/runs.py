@@ -385,16 +385,16 @@ class Runs:
             if not _are_alike(self.of(reading, treatment), self.of_edit(treatment), tolerance):
                 continue
             code = self.of(reading, treatment, Intervention.FURTHER)
-            return (
-                Shortened(code, self._beside(reading, treatment), max(tolerance, LIVE))
-                if not comparable(code)
-                else None
-            )
+            made = Shortened(code, self._beside(reading, treatment), max(tolerance, LIVE))
+            return None if comparable(code) else made
         return None
 
-    def sharing(self, reading: Reading) -> wire.Trace:
-        """The edited script as it goes on where its parameters move, with arrays that share the memory of weights."""
-        return self._beside(reading, Treatment.LIVE, Intervention.SHARING)
+    def sharing(self, reading: Reading) -> tuple[wire.Trace, wire.Trace]:
+        """The edited script as it goes on with arrays that keep their values, and with those that follow weights."""
+        kept, shared = (
+            self._beside(reading, Treatment.LIVE, how) for how in (Intervention.FURTHER, Intervention.SHARING)
+        )
+        return kept, shared
 
     def _beside(
         self, reading: Reading, treatment: Treatment, how: Intervention = Intervention.FURTHER

@@ -63,9 +63,13 @@ class Updates(Listener):
         self._in_forward = self._in_forward or (owned and caller.computing())
 
     def _begins_a_sum(self, target: torch.Tensor) -> bool:
-        """Whether a leaf is a number that this pass made, and that no optimizer owns."""
+        """Whether a leaf is a number that this pass made, and that nothing trains.
+
+        What stood before the first step may be a multiplier, which each pass moves, and so may what has a gradient.
+        """
         begun, steps = self._begun.get(id(target), (None, -1))
-        return begun is not None and begun() is target and steps == self._steps and id(target) not in self._owned
+        fresh = begun is not None and begun() is target and steps == self._steps > 0
+        return fresh and id(target) not in self._owned and target.grad is None
 
     def backward(self, _call: Call) -> None:
         self._entries.backward()

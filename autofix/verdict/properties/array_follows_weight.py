@@ -41,7 +41,7 @@ TAKEN, DETACHED, COPIED = "net.weight.numpy()", "net.weight.detach().numpy()", "
 class ArrayFollowsWeight(Property):
     name = "array-follows-weight"
     last = True
-    runs = ("further", "sharing")
+    runs = ("sharing", "prints_alike")
     sentence = (
         "an array shares the memory of a weight, and is read behind later steps: it then shows the latest values; a "
         "copy (`.detach().numpy().copy()`) would keep those of its time"
@@ -58,8 +58,7 @@ class ArrayFollowsWeight(Property):
         files = evidence.edited_sources.project(str(evidence.case.pool.target.script))
         if not any(word in one.text for one in files for word in ("numpy(", "asarray(", "array(")):
             return None
-        made = evidence.further(evidence.reading)
-        if made is None or not made.edited.ended_well:
+        kept, shared = evidence.sharing(evidence.reading)
+        if not (kept.ended_well and shared.ended_well):
             return None
-        sharing = evidence.sharing(evidence.reading)
-        return self.found() if differences(made.edited, sharing, LIVE, printed=True) else None
+        return self.found() if differences(kept, shared, LIVE, printed=evidence.prints_alike) else None

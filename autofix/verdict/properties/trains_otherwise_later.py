@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from autofix.core.model import Finding
 from autofix.experiments.compare import differences, failed_with, of_rounding
-from autofix.experiments.sketches import LIVE
 from autofix.experiments.values import line_of, taken_otherwise
 from autofix.verdict.evidence import Evidence
 from autofix.verdict.property import Example, Property
@@ -63,7 +62,7 @@ BEHIND = "    optimizer.step()\n", "    optimizer.step()\n    reader.state = rea
 class TrainsOtherwiseLater(Property):
     name = "trains-otherwise-later"
     last = True
-    runs = ("letter", "edited", "followed", "further")
+    runs = ("letter", "edited", "further", "prints_alike")
     sentence = "behind the iterations compared, {what}"
     raises = (
         Example(WINDOW, *IN_FORWARD),
@@ -79,16 +78,8 @@ class TrainsOtherwiseLater(Property):
         if "stopped" not in (evidence.letter.outcome, evidence.edited.outcome):
             return None
         made = evidence.further(evidence.reading)
-        what = _said(made, printed=_prints_no_time(evidence)) if made is not None else ""
+        what = _said(made, printed=evidence.prints_alike) if made is not None else ""
         return self.found(what=what) if what else None
-
-
-def _prints_no_time(evidence: Evidence) -> bool:
-    """Whether what is printed is to be the same: so far it is, and no file of the program knows what time it is."""
-    code, edited = evidence.followed, evidence.edited
-    known = (source.imported for source in evidence.sources.project(str(evidence.case.pool.target.script)))
-    clocks = any(name.startswith(("time", "datetime", "perf_counter")) for names in known for name in names)
-    return not clocks and not differences(code, edited, LIVE, printed=True)
 
 
 def _said(made: Shortened, *, printed: bool) -> str:
