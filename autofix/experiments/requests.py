@@ -45,8 +45,8 @@ _FIRST = 3
 """Steps of each optimizer by which a run that differs from a reference mostly shows it."""
 _FURTHER = 60
 """Steps beyond those of a reference that came to its end after which an edited script need not come to its own."""
-_MANY = 300
-"""Steps beyond the failure to which runs go further than what is compared otherwise, as far as time allows."""
+_A_WHILE, _MANY = 3.0, 200
+"""Seconds of computing, and steps beyond the failure, for which runs go further than what is compared otherwise."""
 _BRIEFLY = 2
 """Passes of loops that train in runs that are to come to the next pass of the loops around them."""
 _SHIFTS = {Intervention.OUTPUTS: 0.0, Intervention.SHIFTED: 1.0, Intervention.SHIFTED_FAR: -4.0}
@@ -206,8 +206,8 @@ class Builder:
         return replace(asked, stop_at=stop)
 
     def _on(self, asked: wire.Request, first: wire.Trace) -> wire.Request:
-        """A reference that goes on behind the first one, to the end of the script or as long as a quick script may."""
-        budget = self.target.budget or _LEAST
+        """A reference that goes on behind the first one, to the end of the script or for a while."""
+        budget = self.target.budget or _A_WHILE
         failed_at = (self.baseline.backward_count, *self.baseline.counts)
         return replace(
             asked, failed_at=failed_at, stop_at=(), most=(), idle=(), rounds=(), budget=budget, longest=budget,

@@ -14,6 +14,8 @@ The best weights, those of the start, or of the epoch before are then the latest
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from autofix.core.model import Finding
 from autofix.experiments.compare import differences
 from autofix.experiments.sketches import LIVE
@@ -56,7 +58,8 @@ class ArrayFollowsWeight(Property):
 
     def find(self, evidence: Evidence) -> Finding | None:
         files = evidence.edited_sources.project(str(evidence.case.pool.target.script))
-        if not any(word in one.text for one in files for word in ("numpy(", "asarray(", "array(")):
+        taken = any(word in one.text for one in files for word in ("numpy(", "asarray(", "array("))
+        if not taken or replace(evidence.reading, truncated=False) != evidence.reading.letter:
             return None
         kept, shared = evidence.sharing(evidence.reading)
         if not (kept.ended_well and shared.ended_well):

@@ -2,9 +2,9 @@
 
 ## What it finds
 
-In the passes compared the edit trains as the code does. Both then go on: to the end of the script, or for a while, up
-to 300 steps. There a gradient, a step or a number that the code prints, or takes of a tensor, is another, or the
-edited script fails where the code does not.
+In the passes compared the edit trains as the code does. Where the program compares something, or counts in turns, both
+then go on: to the end of the script, or for a while, up to 200 steps. There a gradient, a step or a number that the
+code prints, or takes of a tensor, is another, or the edited script fails where the code does not.
 
 ## Why it matters
 
@@ -13,6 +13,9 @@ that are put back. A cut or an alias that harms nothing before does so from ther
 """
 
 from __future__ import annotations
+
+import ast
+from dataclasses import replace
 
 from autofix.core.model import Finding
 from autofix.experiments.compare import differences, failed_with, of_rounding
@@ -75,11 +78,27 @@ class TrainsOtherwiseLater(Property):
     )
 
     def find(self, evidence: Evidence) -> Finding | None:
-        if "stopped" not in (evidence.letter.outcome, evidence.edited.outcome):
+        reading, runs = evidence.reading, (evidence.letter, evidence.edited)
+        # What another reading takes for a constant is known of the passes compared alone.
+        if replace(reading, truncated=False) != reading.letter or "stopped" not in (one.outcome for one in runs):
             return None
-        made = evidence.further(evidence.reading)
+        made = evidence.further(reading) if _may_change(evidence) else None
         what = _said(made, printed=evidence.prints_alike) if made is not None else ""
         return self.found(what=what) if what else None
+
+
+def _may_change(evidence: Evidence) -> bool:
+    """Whether the program can do later what it does not do now: something in it is compared, or counted in turns."""
+    files = evidence.sources.project(str(evidence.case.pool.target.script))
+    nodes = (node for source in files for node in source.walk())
+    return any(
+        isinstance(node, (ast.Compare, ast.While, ast.IfExp, ast.Mod, ast.FloorDiv)) and not _asks_for_main(node)
+        for node in nodes
+    )
+
+
+def _asks_for_main(node: ast.AST) -> bool:
+    return isinstance(node, ast.Compare) and isinstance(node.left, ast.Name) and node.left.id == "__name__"
 
 
 def _said(made: Shortened, *, printed: bool) -> str:
