@@ -88,13 +88,17 @@ def unreached(runs: Runs, reading: Reading) -> tuple[str, str]:
 def _is_kept_to_the_end(runs: Runs, reading: Reading) -> bool:
     """Whether each part of the edit ran on the way to the end of the script, and trained and gave the same numbers.
 
-    Steps last in these runs: what brings back older weights, or sets a rate, does nothing where they are undone.
+    So they do in runs whose steps last, for what brings back older weights, or sets a rate, does nothing where they are
+    undone; and where they are undone, from perturbed starts, for a layer that starts at zero hides what lies behind it.
     """
-    made = runs.to_the_end(reading, Treatment.LIVE)
-    if made is None or not made.are_alike or made.code.stdout != made.edited.stdout:
-        return False
-    left = any(not line for _, line in _unexecuted(runs, made.code, made.edited))
-    return not left and not taken_otherwise(made.code, made.edited)
+    for treatment in (Treatment.LIVE, Treatment.FROZEN):
+        made = runs.to_the_end(reading, treatment)
+        if made is None or not made.are_alike or made.code.stdout != made.edited.stdout:
+            return False
+        left = any(not line for _, line in _unexecuted(runs, made.code, made.edited))
+        if left or taken_otherwise(made.code, made.edited):
+            return False
+    return True
 
 
 def _unexecuted(runs: Runs, code: wire.Trace, edited: wire.Trace) -> Iterator[tuple[str, int]]:
