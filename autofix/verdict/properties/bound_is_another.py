@@ -41,9 +41,7 @@ for _ in range(5):
         x -= 0.1 * slope.clamp(-1, 1)
         x += 0.02 * torch.randn(4, 2)
     loss = energy(torch.randn(6, 2)).mean() - energy(x.detach()).mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
 """
 MOVES = SAMPLED[SAMPLED.index("        x -=") : SAMPLED.index("    loss")]
 
@@ -61,9 +59,7 @@ for _ in range(5):
     push += 0.1 * push.grad.sign()
     push.clamp_(-0.3, 0.3)
     loss = F.cross_entropy(net(x + push.detach()), y)
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
 """
 PUSHES = PUSHED[PUSHED.index("    push +=") : PUSHED.index("    loss")]
 BY_NUMPY = """\
@@ -80,9 +76,7 @@ def error(out, y):
 
 for _ in range(5):
     loss = error(net(x), y)
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
 """
 IN_NUMPY = BY_NUMPY[BY_NUMPY.index("    out, y =") : BY_NUMPY.index("\n\nfor")]
 IN_TORCH = "    return (torch.clip(out - y, -9, 9) ** 2).mean()\n"

@@ -36,9 +36,7 @@ for epoch in range(6):
         now = (hidden - 0.5).square().mean()
         ADDS
         if turn % window == 0:
-            optimizer.zero_grad()
-            SENT.backward()
-            optimizer.step()
+            train: SENT
             SUM = NONE
 """
 
@@ -63,9 +61,7 @@ def fit(sequence, each):
         hidden = cell(x, hidden)
         loss = (hidden - 0.5).square().mean()
         if each:
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
+            train: loss
             loss = loss.item()
         total = total + loss
     if not each:

@@ -53,9 +53,7 @@ def train(seen):
     optimizer = optimizer_of([*head.parameters()])
     for _ in range(200):
         loss = (head(seen) - y).square().mean()
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
+        train: loss
 def tune():
     optimizer = optimizer_of([*encoder.parameters()])
 seen = encoder(x)

@@ -62,9 +62,7 @@ net = Net()
 optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(5):
     loss = (net(torch.randn(5, 3)) - 1).square().mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
     print(score(net))
 """
 KEPT, CUT = "        self.h = h\n", "        self.h = h.detach()\n"
@@ -91,9 +89,7 @@ def gate(x):
 
 for _ in range(5):
     loss = (gate(torch.randn(5, 3)) - 1).square().mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
     with torch.no_grad():
         print(gate(torch.ones(2, 3)).mean().item(), shown.sum().item())
 """
@@ -203,9 +199,7 @@ gate = Gate()
 optimizer = torch.optim.SGD(gate.parameters(), lr=0.1)
 for _ in range(5):
     loss = (gate(torch.randn(5, 3)) - 1).square().mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
     with torch.no_grad():
         print(gate.eval()(torch.ones(1, 3)).sum().item())
     gate.train()

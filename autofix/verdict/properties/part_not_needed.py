@@ -591,9 +591,7 @@ for _ in range(6):
     first.zero_grad()
     a.backward(retain_graph=True)
     first.step()
-    second.zero_grad()
-    b.backward()
-    second.step()
+    train[second]: b
 """
 IN_TURN = EACH_ITS_OWN[EACH_ITS_OWN.index("    first.zero") :]
 IN_LOOPS = """\
