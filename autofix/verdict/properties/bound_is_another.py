@@ -18,14 +18,12 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from autofix.core.model import Finding, Reading, Treatment
 from autofix.experiments.compare import comparable, differences
 from autofix.experiments.requests import changed_lines
 from autofix.experiments.sketches import FROZEN
 from autofix.experiments.spec import Intervention
 from autofix.verdict.effect import compared_with
-from autofix.verdict.evidence import Evidence
-from autofix.verdict.property import Example, Property
+from autofix.verdict.property import Evidence, Example, Finding, Property, Reading, Treatment
 
 _BOUNDS = re.compile(rb"\b(clamp|clip)(_min|_max)?_?\b")
 """Not `clip_grad_norm_`, which bounds the length of all gradients."""
@@ -107,8 +105,6 @@ AT_ONCE = "        x.add_({})\n"
 
 
 class BoundIsAnother(Property):
-    name = "bound-is-another"
-    runs = ("edited",)
     sentence = (
         "the edit touches how values are kept in a range. No value has left the range yet; once one does, gradients "
         "differ from {whose}"

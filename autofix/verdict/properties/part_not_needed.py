@@ -34,11 +34,9 @@ loop only shows after the runs that were compared.
 
 from __future__ import annotations
 
-from autofix.core.model import Finding
 from autofix.probe import wire
-from autofix.verdict.evidence import Evidence
 from autofix.verdict.needed import unneeded
-from autofix.verdict.property import Example, Property
+from autofix.verdict.property import Evidence, Example, Finding, Property
 
 SCHEDULED = """\
 net = nn.Linear(3, 1)
@@ -606,9 +604,7 @@ IN_LOOPS = """\
 
 
 class PartNotNeeded(Property):
-    name = "part-not-needed"
     offered = True
-    runs = ("edited", "followed", "left_of", "parts_of", "without", "without_in")
     sentence = "{subject}"
     raises = (
         Example(SCHEDULED, REST, REST.replace(FIRST, KEPT).replace("    scheduler.step()\n", "")),
