@@ -185,8 +185,8 @@ class Perform(Functions, Listener):
             return ways.exchanged(func, args, kwargs, target)
         if kind == "view_modified" and isinstance(graph.made_by(target), torch.autograd.function.BackwardCFunction):
             # Written in place, or through its base, it would lose the backward that its function has of its own.
-            kept = not caller.discards(func) and "out" not in kwargs
-            return (lambda: ways.out_of_place(func, args, kwargs, target)[1]) if kept else None
+            apart = ways.apart if caller.discards(func) else ways.out_of_place
+            return (lambda: apart(func, args, kwargs, target)[1]) if "out" not in kwargs else None
         if self.for_a_pass is not None and "out" not in kwargs and self.for_a_pass.takes_all(target):
             return functools.partial(self._for_this_pass, func, args, kwargs, target)
         if not self._operation:
