@@ -231,6 +231,7 @@ class Builder:
         shows = spec.intervention is Intervention.THROUGH and not frozen  # what the script itself prints in the end
         doubled = sum(self.baseline.counts) if spec.intervention is Intervention.DOUBLED else -1
         files = {**(self.written if spec.reading is not None else {}), **dict(spec.files)}
+        on = spec.intervention.goes_on
         return replace(
             plain(self.target, mode, files), passes=self.target.passes, threads=_threads(self.baseline),
             grace=GRACE, perturbed=self.perturbed and not (unmoved or shows), early=len(self.baseline.counts),
@@ -239,7 +240,8 @@ class Builder:
             frozen=frozen, still=still, shapes=-1 if frozen or self.removed is not None else _SHAPES,
             held=unmoved or (frozen and self.removed is not None),
             compared=spec.intervention is Intervention.COMPARED, farther=spec.intervention is Intervention.FARTHER,
-            stirred=spec.intervention is Intervention.STIRRED, unshared=spec.intervention is Intervention.FURTHER,
+            stirred=spec.intervention is Intervention.STIRRED, further=on,
+            unshared=on and (spec.reading is not None or spec.intervention is Intervention.UNSHARED),
             late=spec.since if spec.intervention is Intervention.LATE else -1, late_of=spec.late_of,
             nudged=spec.intervention is Intervention.NUDGED, doubled=doubled,
             bounding=spec.intervention is Intervention.BOUNDING,

@@ -376,12 +376,13 @@ class Runs:
         runs = self.case.pool.get(one), self.case.pool.get(two)
         return shows_otherwise(*runs) and shows_otherwise(*runs, self.case.pool.get(replace(one, times=2)))
 
-    def further(self, reading: Reading) -> Shortened | None:
+    def further(self, reading: Reading, ways: Sequence[Treatment] = WAYS) -> Shortened | None:
         """Both runs, for a while behind what is compared otherwise; None where they are not alike in that.
 
         Parameters move only where all that is compared is the same to the last bit: rounding would grow with them.
         """
-        for treatment, tolerance in ((Treatment.LIVE, EXACT), (Treatment.FROZEN, FROZEN), (Treatment.STILL, FROZEN)):
+        for treatment in ways:
+            tolerance = EXACT if treatment is Treatment.LIVE else FROZEN
             if not _are_alike(self.of(reading, treatment), self.of_edit(treatment), tolerance):
                 continue
             code = self.of(reading, treatment, Intervention.FURTHER)
@@ -392,7 +393,7 @@ class Runs:
     def sharing(self, reading: Reading) -> tuple[wire.Trace, wire.Trace]:
         """The edited script as it goes on with arrays that keep their values, and with those that follow weights."""
         kept, shared = (
-            self._beside(reading, Treatment.LIVE, how) for how in (Intervention.FURTHER, Intervention.SHARING)
+            self._beside(reading, Treatment.LIVE, how) for how in (Intervention.UNSHARED, Intervention.FURTHER)
         )
         return kept, shared
 
