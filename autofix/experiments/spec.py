@@ -71,7 +71,8 @@ class RunSpec:
     `owner` is the optimizer that an intervention is about, where it is about one; `since`, the round it begins at;
     `late_of` the parameters that it is about, each an optimizer and its place there, where not all are;
     `times`, how many times as far as the reference an edited script goes, or which of several such references it is;
-    `beside`, the reading beside which it goes FURTHER, and ends where that does.
+    `beside`, the reading beside which it goes FURTHER, and ends where that does; `turned`, the comparisons, by what
+    told of them, that give the opposite in it.
     """
 
     files: tuple[tuple[Path, bytes], ...] = ()
@@ -83,6 +84,7 @@ class RunSpec:
     late_of: tuple[tuple[int, int], ...] = ()
     times: int = 1
     beside: Reading | None = None
+    turned: tuple[str, ...] = ()
 
     @classmethod
     def edited(

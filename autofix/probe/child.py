@@ -124,10 +124,7 @@ class Run(State):
         from .reference.freeze import KeyedRandom
 
         asked, heard = self.request, self.taps.listeners
-        if asked.bounding:
-            from .reference.bounding import show
-
-            show(self.taps)
+        self._arm_values()
         uses = Uses(self.frames, self.names, self.taps)
         hooks = Hooks(self.frames, self.taps, self.names, self.witness)
         heard += [uses, hooks]
@@ -161,6 +158,20 @@ class Run(State):
 
             Unshared(self.taps)
         self._arm_last()
+
+    def _arm_values(self) -> None:
+        """What comes out otherwise than the script says, whatever is watched."""
+        asked = self.request
+        if asked.branches:
+            from .standins.branches import Branches
+
+            branches = Branches(self.frames.owned, asked.lines, asked.turned)
+            branches.install(self.overlay.change)
+            self.taps.listeners.append(branches)
+        if asked.bounding:
+            from .reference.bounding import show
+
+            show(self.taps)
 
     def _arm_guards(self, hooks: Any) -> None:
         """What looks for faults; a run that goes on behind what is compared otherwise has none to look for."""

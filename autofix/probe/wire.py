@@ -170,6 +170,8 @@ class Request:
     growing: int = 3  # passes in a row that must each reach more old nodes before a graph is said to grow
     failed_at: tuple[int, ...] = ()
     further: bool = False  # it goes on behind what is compared otherwise: no fault is looked for there
+    branches: bool = False  # comparisons that came out alike each time are told
+    turned: tuple[str, ...] = ()  # of these, by what they are told by: those that give the opposite
     unshared: bool = False  # arrays of what an optimizer owns get memory of their own
     concerned: tuple[int, ...] = ()  # the optimizers whose parameters the failing graph leads to; none: all are
     budget: float = 0.0  # seconds beyond the failure within which enough is to be seen; 0: as many as it takes
@@ -402,7 +404,7 @@ class Fact:
     # computed-first | put-off | weighed-by-off | trains-more-by-off | shares-what-is-off | array-of-parameters |
     # averaged | constant-was-stepped | counted | derivative-is-plain | divided-by-itself | flag-holds |
     # flag-is-bypassed | flag-is-lost | holds-two | leaf-of-result | loss-rebuilds-input | own-output-read |
-    # stays-frozen | steps-by-hand, or a suspicion
+    # stays-frozen | steps-by-hand | one-sided, or a suspicion
     name: str
     subject: str
     stack: Stack = ()
