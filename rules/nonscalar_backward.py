@@ -90,9 +90,7 @@ opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(3):
 -    loss = net(torch.randn(5, 2)).pow(2).mean(1)
 +    loss = net(torch.randn(5, 2)).pow(2).mean(1).mean()
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
+    train: loss
     print(f"{loss:.3f}")
 ! unsafe: the mean is possible, too
 -torch.autograd.backward(net(torch.randn(5, 2)) ** 2)

@@ -111,9 +111,7 @@ net, memory = torch.nn.Linear(2, 2), []
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for step in range(6):
     memory.append(net(torch.randn(2)).tanh())
-    opt.zero_grad()
-    torch.stack(memory).pow(2).mean().backward()
-    opt.step()
+    train: torch.stack(memory).pow(2).mean()
     if len(memory) > 2:
         memory.clear()
 ! what stands under the condition empties something else

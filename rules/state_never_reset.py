@@ -189,9 +189,7 @@ total = 0.0
 for turn, x in enumerate(torch.randn(8, 6, 2)):
     total += (net(x) - 1).pow(2).mean() / 2
     if (turn + 1) % 2 == 0:
-        opt.zero_grad()
-        total.backward()
-        opt.step()
+        train: total
 +        total = 0.0
 ! an average is no sum
 net = torch.nn.Linear(2, 1)

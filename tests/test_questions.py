@@ -157,10 +157,13 @@ def asked(report: Report) -> Question:
         ),
         pytest.param(
             *(
-                whole(derivative_is_constant.BY_GRAD),
+                whole(derivative_is_constant.REWEIGHTED.replace(".detach()", "")),
                 ("AG201", "AG407"),
                 (
-                    "Should `loss` train through the derivative taken at main.py:12, or is this derivative a constant?",
+                    (
+                        "Should `(slope.norm(dim=0).repeat(3)[:8] * each).sum()` train through the derivative taken at "
+                        "main.py:10, or is this derivative a constant?"
+                    ),
                     ["through", "constant"],
                 ),
             ),

@@ -26,6 +26,11 @@ def kinds(package: str, base: type[K]) -> list[K]:
     ]
 
 
+def name_of(kind: object) -> str:
+    """The name of one that has no other: that of its file."""
+    return type(kind).__module__.rpartition(".")[2].replace("_", "-")
+
+
 def described(kind: object) -> str:
     """What is written about a rule, a finder or the like: the docstring of its file."""
     return (sys.modules[type(kind).__module__].__doc__ or "").strip()

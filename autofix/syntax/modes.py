@@ -53,15 +53,16 @@ def misspelled(sources: Iterable[Source]) -> Iterator[tuple[Source, ast.Attribut
     Not where anything reads that attribute: then it is one of the user's own. `requires_grad_` is torch's method.
     """
     files = list(sources)
-    read = {name for source in files for name in _read(source)} - {f"{FLAG}_"}
+    others = {FLAG, *(name for source in files for name in _read(source))} - {f"{FLAG}_"}
     for source in files:
         for node in source.walk():
             match node:
-                case ast.Assign([ast.Attribute(attr=name) as target]) if name not in (
-                    FLAG,
-                    *read,
-                ) and difflib.get_close_matches(name, [FLAG], cutoff=_LIKE):
+                case ast.Assign([ast.Attribute(attr=name) as target]) if name not in others and _is_like_flag(name):
                     yield source, target
+
+
+def _is_like_flag(name: str) -> bool:
+    return bool(difflib.get_close_matches(name, [FLAG], cutoff=_LIKE))
 
 
 def _read(source: Source) -> Iterator[str]:

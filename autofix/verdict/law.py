@@ -9,11 +9,16 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from autofix.core.kinds import kinds
+from autofix.core.kinds import kinds, name_of
 from autofix.core.model import Reading
 from autofix.probe import wire
-from autofix.verdict.blame import at as at  # noqa: PLC0414  with it laws say where
+from autofix.verdict.blame import at
 from autofix.verdict.runs import Runs
+
+__all__ = [
+    "KEPT", "PASSES", "SILENT", "KeptByChange", "KeptByGraphs", "Law", "Reading", "Ruling", "Runs", "Word",
+    "at", "broken", "is_broken", "laws", "required", "worse",
+]  # fmt: skip
 
 PASSES = 2
 """In how many passes a reading must be seen to break a law, at least."""
@@ -44,9 +49,13 @@ class Law(ABC):
     **When in doubt, it is silent**: what it says can make an edit safe that departs from the code as written.
     """
 
-    name: ClassVar[str]
     clause: ClassVar[str]
     """What holds in a reading that keeps it, as a clause."""
+
+    @property
+    def name(self) -> str:
+        """That of its file."""
+        return name_of(self)
 
     def readings(self, _runs: Runs) -> Iterator[Reading]:
         """The readings that keep this law where the code as written breaks it, beside those compared anyway."""

@@ -1,4 +1,4 @@
-"""What the author of a property sees: `Property` and `Example`; and how properties are found."""
+"""What the author of a property sees: `Property`, `Example`, the words that all use; and how properties are found."""
 
 from __future__ import annotations
 
@@ -7,10 +7,15 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
-from autofix.core.kinds import in_full, kinds
-from autofix.core.model import Finding
+from autofix.core.kinds import in_full, kinds, name_of
+from autofix.core.model import Effect, Finding, Reading, Treatment
 from autofix.probe import wire
 from autofix.verdict.evidence import Evidence
+
+__all__ = [
+    "Effect", "Evidence", "Example", "Finding", "OfTheCode", "Property", "Reading", "Seen", "Treatment", "course_name",
+    "properties",
+]  # fmt: skip
 
 HEAD = """\
 import torch
@@ -48,14 +53,12 @@ class Example:
 class Property(ABC):
     """One thing that makes an edit unsafe although it runs. Stateless: `find` reads the evidence on an edit.
 
-    `runs` are the attributes of `Evidence` that it asks. `raises` and `silent` are examples of edits that have the
-    property, and of as many that are easily mistaken and have it not. `last`: it is asked only of the edit that would
-    be written, once nothing else speaks against it, because its run is dear.
+    `raises` and `silent` are examples of edits that have the property, and of as many that are easily mistaken and have
+    it not. `last`: it is asked only of the edit that would be written, once nothing else speaks against it, because its
+    run is dear.
     """
 
-    name: ClassVar[str]
     sentence: ClassVar[str]
-    runs: ClassVar[tuple[str, ...]]
     last: ClassVar[bool] = False
     anyway: ClassVar[bool] = False
     """Whether it is asked also of an edit that does not keep the gradients, and is unsafe for that."""
@@ -65,6 +68,11 @@ class Property(ABC):
     """A field of `Reading`, true in readings that have no such thing: of an edit that equals one it is not asked."""
     raises: ClassVar[tuple[Example, ...]] = ()
     silent: ClassVar[tuple[Example, ...]] = ()
+
+    @property
+    def name(self) -> str:
+        """That of its file."""
+        return name_of(self)
 
     def judge(self, evidence: Evidence) -> Finding | None:
         """The finding on an edit whose own run got past the failure, or None."""
@@ -83,13 +91,13 @@ class Property(ABC):
 
 
 class Seen(Property):
-    """A property that the probe sees in one run, as a fact of the name `fact`."""
+    """A property that the probe sees as a fact of the name `fact`, in one of `runs`: attributes of the evidence."""
 
     fact: ClassVar[str]
     runs: ClassVar[tuple[str, ...]] = ("edited",)
 
     def find(self, evidence: Evidence) -> Finding | None:
-        """The first of these facts in its runs: in that of the edited script, where it names no others."""
+        """The first of these facts in its runs."""
         return self.first(*(getattr(evidence, name) for name in self.runs))
 
     def first(self, *traces: wire.Trace) -> Finding | None:

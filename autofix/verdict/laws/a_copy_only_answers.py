@@ -25,7 +25,6 @@ from autofix.verdict.aims import KeptByTargets
 
 
 class ACopyOnlyAnswers(KeptByTargets):
-    name = "a-copy-only-answers"
     clause = "a target that a frozen copy of the network computes is a constant"
     fact = "target-of-copy"
     sentence = (

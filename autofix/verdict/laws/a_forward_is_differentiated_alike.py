@@ -23,12 +23,10 @@ from dataclasses import replace
 
 from autofix.probe import wire
 from autofix.verdict.derivatives import depends, plain
-from autofix.verdict.law import KeptByGraphs
-from autofix.verdict.runs import Runs
+from autofix.verdict.law import KeptByGraphs, Runs
 
 
 class AForwardIsDifferentiatedAlike(KeptByGraphs):
-    name = "a-forward-is-differentiated-alike"
     clause = "the loss trains through each derivative of that forward"
     sentence = (
         "the derivative taken at {place} has no graph, so that the loss does not train through it; "

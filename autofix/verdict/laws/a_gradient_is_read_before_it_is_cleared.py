@@ -21,12 +21,10 @@ import ast
 from autofix.experiments.compare import comparable
 from autofix.probe import wire
 from autofix.syntax import writes
-from autofix.verdict.law import PASSES, KeptByChange, at
-from autofix.verdict.runs import Runs
+from autofix.verdict.law import PASSES, KeptByChange, Runs, at
 
 
 class AGradientIsReadBeforeItIsCleared(KeptByChange):
-    name = "a-gradient-is-read-before-it-is-cleared"
     clause = "the gradient that is read is that of the latest backward"
     change = "uncleared"
 

@@ -17,12 +17,10 @@ the tensor (`inputs=`, `autograd.grad`).
 from __future__ import annotations
 
 from autofix.experiments.compare import comparable
-from autofix.verdict.law import PASSES, KeptByChange, at
-from autofix.verdict.runs import Runs
+from autofix.verdict.law import PASSES, KeptByChange, Runs, at
 
 
 class AGradientIsSentOnOnce(KeptByChange):
-    name = "a-gradient-is-sent-on-once"
     clause = "each gradient goes on from that tensor once"
     change = "sent_once"
 

@@ -36,15 +36,13 @@ from autofix.core.model import Reading, Treatment
 from autofix.experiments.compare import comparable, differences
 from autofix.experiments.sketches import FROZEN, LIVE, close, norm
 from autofix.probe import wire
-from autofix.verdict.law import KEPT, PASSES, SILENT, Law, Ruling, Word, at
-from autofix.verdict.runs import Runs
+from autofix.verdict.law import KEPT, PASSES, SILENT, Law, Ruling, Runs, Word, at
 
 _OTHER = 1e-2
 """Relative distance from which on two gradients are others."""
 
 
 class ALossTrainsWhatStepsOnIt(Law):
-    name = "a-loss-trains-what-steps-on-it"
     clause = "each optimizer steps on its own loss alone"
 
     def readings(self, runs: Runs) -> Iterator[Reading]:

@@ -38,14 +38,12 @@ from autofix.experiments.spec import RunSpec
 from autofix.probe import wire
 from autofix.syntax.one_tensor import are_one, writes_to_one, written_alike
 from autofix.syntax.source import Source
-from autofix.verdict.law import PASSES, KeptByChange, at
-from autofix.verdict.runs import Runs
+from autofix.verdict.law import PASSES, KeptByChange, Runs, at
 
 Place = tuple[Source, ast.AST]
 
 
 class ANameKeepsItsValue(KeptByChange):
-    name = "a-name-keeps-its-value"
     clause = "a variable that was assigned before the write keeps its value"
     change = "old_values"
 

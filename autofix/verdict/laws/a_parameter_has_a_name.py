@@ -19,12 +19,10 @@ from __future__ import annotations
 
 from autofix.experiments.compare import comparable
 from autofix.experiments.readings import orphans
-from autofix.verdict.law import KeptByChange, at
-from autofix.verdict.runs import Runs
+from autofix.verdict.law import KeptByChange, Runs, at
 
 
 class AParameterHasAName(KeptByChange):
-    name = "a-parameter-has-a-name"
     clause = "the parameter is an attribute of its module, and is trained"
     change = "registered"
 

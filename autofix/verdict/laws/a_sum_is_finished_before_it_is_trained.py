@@ -19,12 +19,10 @@ average.
 from __future__ import annotations
 
 from autofix.experiments.compare import comparable
-from autofix.verdict.law import PASSES, KeptByChange, at
-from autofix.verdict.runs import Runs
+from autofix.verdict.law import PASSES, KeptByChange, Runs, at
 
 
 class ASumIsFinishedBeforeItIsTrained(KeptByChange):
-    name = "a-sum-is-finished-before-it-is-trained"
     clause = "each term of the sum is trained once"
     change = "addends"
 

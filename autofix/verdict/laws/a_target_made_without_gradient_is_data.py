@@ -23,7 +23,6 @@ from autofix.verdict.aims import KeptByTargets
 
 
 class ATargetMadeWithoutGradientIsData(KeptByTargets):
-    name = "a-target-made-without-gradient-is-data"
     clause = "a target that the code computes with gradients off stays a constant"
     fact = "target-made-off"
     sentence = (

@@ -19,12 +19,10 @@ Where what is divided is no single number. And where some parameter gets its gra
 
 from __future__ import annotations
 
-from autofix.verdict.law import KeptByChange, at
-from autofix.verdict.runs import Runs
+from autofix.verdict.law import KeptByChange, Runs, at
 
 
 class ATermIsScaledByAConstant(KeptByChange):
-    name = "a-term-is-scaled-by-a-constant"
     clause = "what a term is divided by is a constant"
     change = "constant"
 

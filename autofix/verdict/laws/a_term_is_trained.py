@@ -25,12 +25,10 @@ from autofix.experiments.compare import comparable, same_gradients
 from autofix.probe import wire
 from autofix.verdict.derivatives import depends, plain
 from autofix.verdict.effect import trains_alike
-from autofix.verdict.law import PASSES, KeptByGraphs
-from autofix.verdict.runs import Runs
+from autofix.verdict.law import PASSES, KeptByGraphs, Runs
 
 
 class ATermIsTrained(KeptByGraphs):
-    name = "a-term-is-trained"
     clause = "this term trains through the derivative"
     sentence = (
         "a term of the loss is made of the derivative taken at {place}, which has no graph: the term trains nothing"

@@ -22,12 +22,10 @@ from autofix.experiments.compare import comparable, departures
 from autofix.experiments.sketches import LIVE
 from autofix.experiments.spec import Intervention
 from autofix.probe import wire
-from autofix.verdict.law import KeptByChange, at
-from autofix.verdict.runs import Runs
+from autofix.verdict.law import KeptByChange, Runs, at
 
 
 class AWriteForAPassEndsWithIt(KeptByChange):
-    name = "a-write-for-a-pass-ends-with-it"
     clause = "what an iteration writes into the parameter is there for that iteration alone"
     change = "for_a_pass"
 

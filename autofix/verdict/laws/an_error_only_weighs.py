@@ -23,14 +23,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from autofix.core.model import Reading
 from autofix.probe import wire
-from autofix.verdict.law import KEPT, SILENT, Law, Ruling, Word, at
-from autofix.verdict.runs import Runs
+from autofix.verdict.law import KEPT, SILENT, Law, Reading, Ruling, Runs, Word, at
 
 
 class AnErrorOnlyWeighs(Law):
-    name = "an-error-only-weighs"
     clause = "this error is a constant weight there, and only what is to make it small trains it"
 
     def readings(self, runs: Runs) -> Iterator[Reading]:

@@ -23,15 +23,12 @@ average of the loss. Of a difference: where it is still 0 if writes go to a copy
 
 from __future__ import annotations
 
-from autofix.core.model import Reading
 from autofix.experiments.compare import comparable
 from autofix.probe import wire
-from autofix.verdict.law import KEPT, PASSES, KeptByChange, Ruling, Word, at
-from autofix.verdict.runs import Runs
+from autofix.verdict.law import KEPT, PASSES, KeptByChange, Reading, Ruling, Runs, Word, at
 
 
 class EveryTermCounts(KeptByChange):
-    name = "every-term-counts"
     clause = "every term of a loss counts"
     change = "copied"
 

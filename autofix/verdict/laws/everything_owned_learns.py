@@ -35,18 +35,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from autofix.core.model import Reading
 from autofix.experiments.compare import comparable, starved
 from autofix.experiments.readings import LEAST, deprived, learns, orphans
 from autofix.experiments.sketches import norm
 from autofix.probe import wire
 from autofix.syntax.edits import second_name
-from autofix.verdict.law import KEPT, SILENT, Law, Ruling, Word, at
+from autofix.verdict.law import KEPT, SILENT, Law, Reading, Ruling, Word, at
 from autofix.verdict.runs import Runs, lines
 
 
 class EverythingOwnedLearns(Law):
-    name = "everything-owned-learns"
     clause = "every parameter that an optimizer owns learns"
 
     def readings(self, runs: Runs) -> Iterator[Reading]:

@@ -27,17 +27,15 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import replace
 
-from autofix.core.model import Reading
 from autofix.experiments.compare import comparable, differences, same_gradients
 from autofix.experiments.readings import deprived
 from autofix.experiments.sketches import LIVE, close
 from autofix.probe import wire
-from autofix.verdict.law import PASSES, KeptByChange, at
+from autofix.verdict.law import PASSES, KeptByChange, Reading, at
 from autofix.verdict.runs import Runs, lines
 
 
 class WhatIsActedOnIsData(KeptByChange):
-    name = "what-is-acted-on-is-data"
     clause = "the sample is a constant to the loss that weighs its log-probability"
     change = "sampled"
 

@@ -16,14 +16,12 @@ from __future__ import annotations
 
 from autofix.experiments.compare import comparable, differences
 from autofix.experiments.sketches import LIVE
-from autofix.verdict.law import PASSES, KeptByChange, at
-from autofix.verdict.runs import Runs
+from autofix.verdict.law import PASSES, KeptByChange, Runs, at
 
 _JOINED = "one-memory-joined"
 
 
 class WhatIsCollectedKeepsItsValue(KeptByChange):
-    name = "what-is-collected-keeps-its-value"
     clause = "each collected tensor keeps the value that it had"
     change = "copied"
 

@@ -30,15 +30,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from autofix.core.model import Reading
 from autofix.experiments.compare import comparable
 from autofix.probe import wire
-from autofix.verdict.law import KEPT, PASSES, SILENT, Law, Ruling, Word, at
-from autofix.verdict.runs import Runs
+from autofix.verdict.law import KEPT, PASSES, SILENT, Law, Reading, Ruling, Runs, Word, at
 
 
 class WhatIsComparedIsTheOlder(Law):
-    name = "what-is-compared-is-the-older"
     clause = "the older value is a constant in all iterations"
 
     def readings(self, runs: Runs) -> Iterator[Reading]:

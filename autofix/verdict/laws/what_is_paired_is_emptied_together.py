@@ -20,12 +20,10 @@ from __future__ import annotations
 from autofix.experiments.compare import comparable, differences
 from autofix.experiments.readings import deprived
 from autofix.experiments.sketches import LIVE
-from autofix.verdict.law import PASSES, KeptByChange
-from autofix.verdict.runs import Runs
+from autofix.verdict.law import PASSES, KeptByChange, Runs
 
 
 class WhatIsPairedIsEmptiedTogether(KeptByChange):
-    name = "what-is-paired-is-emptied-together"
     clause = "the lists are emptied together"
     change = "emptied"
 

@@ -24,12 +24,10 @@ owns, has no other; where the graph is not lost by a mode; and where training is
 from __future__ import annotations
 
 from autofix.verdict import lifted
-from autofix.verdict.law import KeptByChange
-from autofix.verdict.runs import Runs
+from autofix.verdict.law import KeptByChange, Runs
 
 
 class WhatIsSwitchedOffStaysSo(KeptByChange):
-    name = "what-is-switched-off-stays-so"
     clause = "gradients are on there only for what needs them, and all else stays a constant"
     change = "off"
 

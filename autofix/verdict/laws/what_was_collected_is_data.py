@@ -22,12 +22,10 @@ meant to learn; and where some parameter is not applied anew, as that of a trunk
 from __future__ import annotations
 
 from autofix.experiments.compare import comparable
-from autofix.verdict.law import KeptByChange, at
-from autofix.verdict.runs import Runs
+from autofix.verdict.law import KeptByChange, Runs, at
 
 
 class WhatWasCollectedIsData(KeptByChange):
-    name = "what-was-collected-is-data"
     clause = "what was collected is a constant in all iterations that use it"
     change = "constant"
 

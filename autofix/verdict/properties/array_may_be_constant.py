@@ -21,8 +21,7 @@ a weight or an advantage.
 """
 
 from autofix.core.model import Finding, Refused
-from autofix.verdict.evidence import Evidence
-from autofix.verdict.property import Example, Seen
+from autofix.verdict.property import Evidence, Example, Seen
 
 TWINS = """\
 import numpy as np
@@ -104,9 +103,8 @@ SHARE = EXPERTS[EXPERTS.index("    share =") : EXPERTS.index("    loss =")]
 
 
 class ArrayMayBeConstant(Seen):
-    name = fact = "array-may-be-constant"
+    fact = "array-may-be-constant"
     anyway = True
-    runs = ("letter",)
     sentence = (
         "the value that leaves torch here may be meant as a constant: every parameter gets a gradient without it, too"
     )

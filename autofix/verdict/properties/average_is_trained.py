@@ -17,10 +17,8 @@ to learn by the little that it moves its average. The code does not say.
 
 from __future__ import annotations
 
-from autofix.core.model import Finding
-from autofix.verdict.evidence import Evidence
 from autofix.verdict.left_open.averages import constant_averages
-from autofix.verdict.property import Example, Property
+from autofix.verdict.property import Evidence, Example, Finding, Property
 
 CENTRED = """\
 encoder, head = nn.Linear(4, 3), nn.Linear(3, 1)
@@ -49,8 +47,6 @@ ALONE = CENTRED.replace("head(z - mean)", "head(mean)")
 
 
 class AverageIsTrained(Property):
-    name = "average-is-trained"
-    runs = ()
     sentence = "the loss also trains what its own iteration adds to an average; the average may be meant as a constant"
     raises = (Example(CENTRED, *CUT), Example(BY_PARTS, *KEPT), Example(TAKEN, *CUT))
     silent = (

@@ -18,14 +18,12 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from autofix.core.model import Finding, Reading, Treatment
 from autofix.experiments.compare import comparable, differences
 from autofix.experiments.requests import changed_lines
 from autofix.experiments.sketches import FROZEN
 from autofix.experiments.spec import Intervention
 from autofix.verdict.effect import compared_with
-from autofix.verdict.evidence import Evidence
-from autofix.verdict.property import Example, Property
+from autofix.verdict.property import Evidence, Example, Finding, Property, Reading, Treatment
 
 _BOUNDS = re.compile(rb"\b(clamp|clip)(_min|_max)?_?\b")
 """Not `clip_grad_norm_`, which bounds the length of all gradients."""
@@ -41,9 +39,7 @@ for _ in range(5):
         x -= 0.1 * slope.clamp(-1, 1)
         x += 0.02 * torch.randn(4, 2)
     loss = energy(torch.randn(6, 2)).mean() - energy(x.detach()).mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
 """
 MOVES = SAMPLED[SAMPLED.index("        x -=") : SAMPLED.index("    loss")]
 
@@ -61,9 +57,7 @@ for _ in range(5):
     push += 0.1 * push.grad.sign()
     push.clamp_(-0.3, 0.3)
     loss = F.cross_entropy(net(x + push.detach()), y)
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
 """
 PUSHES = PUSHED[PUSHED.index("    push +=") : PUSHED.index("    loss")]
 BY_NUMPY = """\
@@ -80,9 +74,7 @@ def error(out, y):
 
 for _ in range(5):
     loss = error(net(x), y)
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
 """
 IN_NUMPY = BY_NUMPY[BY_NUMPY.index("    out, y =") : BY_NUMPY.index("\n\nfor")]
 IN_TORCH = "    return (torch.clip(out - y, -9, 9) ** 2).mean()\n"
@@ -113,8 +105,6 @@ AT_ONCE = "        x.add_({})\n"
 
 
 class BoundIsAnother(Property):
-    name = "bound-is-another"
-    runs = ("edited",)
     sentence = (
         "the edit touches how values are kept in a range. No value has left the range yet; once one does, gradients "
         "differ from {whose}"

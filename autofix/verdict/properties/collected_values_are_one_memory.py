@@ -24,11 +24,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from autofix.core.model import Finding, Reading
 from autofix.experiments.compare import comparable, differences
 from autofix.experiments.sketches import LIVE
-from autofix.verdict.evidence import Evidence
-from autofix.verdict.property import Example, OfTheCode
+from autofix.verdict.property import Evidence, Example, Finding, OfTheCode, Reading
 
 SOLVER = """\
 rate = torch.tensor(0.5, requires_grad=True)
@@ -92,8 +90,7 @@ for _ in range(5):
 
 
 class CollectedValuesAreOneMemory(OfTheCode):
-    name, fact = "collected-values-are-one-memory", "one-memory-joined"
-    runs = ("followed", "letter")
+    fact = "one-memory-joined"
     sentence = (
         "all {subject} values collected here are views of one memory that was written in between: all of them show "
         "the last value"

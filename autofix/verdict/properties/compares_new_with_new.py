@@ -19,9 +19,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from autofix.core.model import Finding
-from autofix.verdict.evidence import Evidence
-from autofix.verdict.property import Example, Property
+from autofix.verdict.property import Evidence, Example, Finding, Property
 
 _TWICE = 2
 PROGRESS = """\
@@ -72,9 +70,7 @@ ANEW = ("    loss = (judge", "    before = (model(x) - 1).square()\n    loss = (
 
 
 class ComparesNewWithNew(Property):
-    name = "compares-new-with-new"
     sentence = "with the edit, the two sides compared here are equal in every iteration; in the code they are not"
-    runs = ("edited_compared", "comparisons_moving", "letter")
     last = True
     raises = (
         Example(PROGRESS.replace("LEFT", SINCE), *ANEW),

@@ -21,15 +21,13 @@ import ast
 from collections import Counter
 from collections.abc import Iterator
 
-from autofix.core.model import Finding
 from autofix.probe import wire
 from autofix.syntax.blocks import function_named, passed
 from autofix.syntax.calls import Function, path_of
 from autofix.syntax.names import assignments, locals_of, mentions
 from autofix.syntax.source import Source
 from autofix.syntax.sources import Sources
-from autofix.verdict.evidence import Evidence
-from autofix.verdict.property import Example, Property
+from autofix.verdict.property import Evidence, Example, Finding, Property
 
 WEIGHED = """\
 net, raw = nn.Linear(3, 1), nn.Parameter(torch.zeros(()))
@@ -168,8 +166,6 @@ _SHAPES = frozenset(("shape", "ndim", "dtype", "device", "size", "dim", "numel")
 
 
 class ComputedAnewInPart(Property):
-    name = "computed-anew-in-part"
-    runs = ("letter", "trace")
     sentence = (
         "the edit computes `{name}` anew elsewhere, but this line still reads the old value from before the steps"
     )

@@ -22,12 +22,10 @@ the one from after it.
 
 from __future__ import annotations
 
-from autofix.core.model import Finding
 from autofix.experiments.compare import first_departing
 from autofix.experiments.sketches import EXACT, LIVE
 from autofix.probe import wire
-from autofix.verdict.evidence import Evidence
-from autofix.verdict.property import Example, Property
+from autofix.verdict.property import Evidence, Example, Finding, Property
 
 ACTOR = """\
 actor, critic = nn.Linear(4, 2), nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 1))
@@ -104,8 +102,6 @@ VALUE = "    value = critic(torch.cat([state, actor(state).detach()], 1)).squeez
 
 
 class ConstantIsComputedAnew(Property):
-    name = "constant-is-computed-anew"
-    runs = ("edited", "letter", "sourced")
     last = True
     sentence = (
         "the edit computes a value again, with newer parameters, that this loss only reads. The code may mean the "

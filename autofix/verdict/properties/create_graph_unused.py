@@ -12,10 +12,8 @@ An inner step of MAML that is written as an update trains at first order only, a
 
 from __future__ import annotations
 
-from autofix.core.model import Finding
 from autofix.experiments.readings import ambiguous
-from autofix.verdict.evidence import Evidence
-from autofix.verdict.property import Example, Seen
+from autofix.verdict.property import Evidence, Example, Finding, Seen
 
 INNER_STEP = """\
 net = torch.nn.Linear(2, 1)
@@ -34,9 +32,8 @@ FIRST_ORDER = INNER_STEP.replace(", create_graph=True", "")
 
 
 class CreateGraphUnused(Seen):
-    name, fact = "create-graph-unused", "wasted"
+    fact = "wasted"
     anyway = True
-    runs = ("edited", "letter")
     sentence = "this derivative gets a graph (create_graph=True), but no backward ever goes through it"
     raises = (Example(INNER_STEP, "p -= 0.1 * g", "p.data -= 0.1 * g"),)
     silent = (Example(FIRST_ORDER, "p -= 0.1 * g", "p.data -= 0.1 * g"),)

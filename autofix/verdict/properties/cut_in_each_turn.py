@@ -19,12 +19,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from autofix.core.model import Effect, Finding
 from autofix.probe import wire
 from autofix.syntax import blocks, calls, names
 from autofix.syntax.source import Source
-from autofix.verdict.evidence import Evidence
-from autofix.verdict.property import Example, Property
+from autofix.verdict.property import Effect, Evidence, Example, Finding, Property
 
 WINDOWS = """\
 cell = nn.GRUCell(3, 4)
@@ -36,9 +34,7 @@ for epoch in range(6):
         now = (hidden - 0.5).square().mean()
         ADDS
         if turn % window == 0:
-            optimizer.zero_grad()
-            SENT.backward()
-            optimizer.step()
+            train: SENT
             SUM = NONE
 """
 
@@ -63,9 +59,7 @@ def fit(sequence, each):
         hidden = cell(x, hidden)
         loss = (hidden - 0.5).square().mean()
         if each:
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
+            train: loss
             loss = loss.item()
         total = total + loss
     if not each:
@@ -86,8 +80,6 @@ _TRAINS = frozenset({"backward", "manual_backward"})
 
 
 class CutInEachTurn(Property):
-    name = "cut-in-each-turn"
-    runs = ("edited",)
     sentence = (
         "the edit cuts in each turn of the loop, and the backward comes under `{test}`: where that does not hold, "
         "`{name}` takes several turns, and a cut behind the step alone would leave them together"

@@ -21,12 +21,10 @@ from __future__ import annotations
 
 import ast
 
-from autofix.core.model import Finding
 from autofix.probe import wire
 from autofix.syntax import writes
 from autofix.syntax.edits.passes.rewritten import rewritten
-from autofix.verdict.evidence import Evidence
-from autofix.verdict.property import Example, Property
+from autofix.verdict.property import Evidence, Example, Finding, Property
 
 NOISY = """\
 data, target = torch.randn(24, 5), torch.randn(24, 1)
@@ -71,9 +69,7 @@ def _held(given: str) -> str:
 
 
 class DataDrift(Property):
-    name = "data-drift"
     anyway = True
-    runs = ("trace",)
     sentence = (
         "`{path}` is a part of `{held}`, and line {line} writes it in place in each epoch: the next one trains on what "
         "this one left. It may be meant for a tensor of its own"

@@ -13,6 +13,6 @@ from autofix.verdict.property import Seen
 
 
 class DependsOnStandIn(Seen):
-    name, fact = "depends-on-stand-in", "stand-in"
+    fact = "stand-in"
     anyway = True
     sentence = "{subject}"

@@ -34,13 +34,11 @@ So does one by features of a trained network.
 
 from __future__ import annotations
 
-from autofix.core.model import Finding
 from autofix.experiments.compare import comparable
 from autofix.experiments.losses import losses
 from autofix.probe import wire
 from autofix.verdict.derivatives import derivative, gradient, plain
-from autofix.verdict.evidence import Evidence
-from autofix.verdict.property import Example, Property
+from autofix.verdict.property import Evidence, Example, Finding, Property
 
 PENALTY = """\
 net = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1))
@@ -182,12 +180,7 @@ GIVEN = "score.sum(), x, create_graph=True)"
 
 
 class DerivativeIsConstant(Property):
-    name = "derivative-is-constant"
     anyway = True
-    runs = (
-        "baseline", "doubled", "edited", "edited_frozen", "edited_nudged", "edited_nudged_frozen",
-        "letter", "letter_frozen", "nudged", "nudged_frozen", "sourced", "trace",
-    )  # fmt: skip
     sentence = (
         "{subject} enters a later loss as a constant; with create_graph=True the loss would also train through it"
     )

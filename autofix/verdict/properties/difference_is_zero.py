@@ -15,10 +15,8 @@ A term that should measure how far something has moved is then always 0. The cod
 it. To keep the old value takes a copy (`.clone()`); `.detach()` alone only makes a second name.
 """
 
-from autofix.core.model import Finding
-from autofix.verdict.evidence import Evidence
 from autofix.verdict.left_open import other_name
-from autofix.verdict.property import Example, OfTheCode
+from autofix.verdict.property import Evidence, Example, Finding, OfTheCode
 
 MEMORY = """\
 net = nn.Linear(3, 3)
@@ -78,7 +76,7 @@ COPIED = ("before.t()", "before.t().clone()")
 
 
 class DifferenceIsZero(OfTheCode):
-    name, fact = "difference-is-zero", "zero-difference"
+    fact = "zero-difference"
     sentence = (
         "a tensor is subtracted from itself here, because both names share one memory: the difference is always 0"
     )

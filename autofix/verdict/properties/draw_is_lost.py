@@ -15,11 +15,9 @@ draws are others than before.
 
 from __future__ import annotations
 
-from autofix.core.model import Finding, Treatment
 from autofix.experiments.compare import comparable
 from autofix.experiments.spec import Intervention
-from autofix.verdict.evidence import Evidence
-from autofix.verdict.property import Example, Property
+from autofix.verdict.property import Evidence, Example, Finding, Property, Treatment
 
 NOISY = """\
 class Noisy(nn.Module):
@@ -54,9 +52,7 @@ def _each(text: str) -> str:
 
 
 class DrawIsLost(Property):
-    name = "draw-is-lost"
     offered = True
-    runs = ("edited", "followed")
     sentence = (
         "the code draws random numbers in the call at {call}; the edited run draws none there, and none elsewhere "
         "instead"

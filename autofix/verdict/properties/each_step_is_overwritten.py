@@ -47,7 +47,7 @@ for _ in range(4):
 
 
 class EachStepIsOverwritten(OfTheCode):
-    name, fact = "each-step-is-overwritten", "steps-overwritten"
+    fact = "steps-overwritten"
     sentence = (
         "each step updates {subject}, and this line overwrites it with values computed without it. It may be data and"
         " no parameter"

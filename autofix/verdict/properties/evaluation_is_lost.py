@@ -13,9 +13,7 @@ batch. Where no gradient comes from it, no parameter shows that.
 
 from __future__ import annotations
 
-from autofix.core.model import Finding
-from autofix.verdict.evidence import Evidence
-from autofix.verdict.property import Example, Property
+from autofix.verdict.property import Evidence, Example, Finding, Property
 
 SCORED = """\
 net, head = nn.Sequential(nn.Linear(4, 6), nn.Tanh(), nn.Dropout(0.3)), nn.Linear(6, 1)
@@ -40,8 +38,6 @@ DROPPED = f"{STEPPED}    net.eval()\n", f"{SUM[1]}    optimizer.step()\n"
 
 
 class EvaluationIsLost(Property):
-    name = "evaluation-is-lost"
-    runs = ("edited", "followed")
     sentence = "the code calls the module of `{name}` in evaluation mode here; the edited run never does"
     raises = (Example(SCORED, *DROPPED),)
     silent = (

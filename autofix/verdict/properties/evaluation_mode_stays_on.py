@@ -15,10 +15,8 @@ from there on. What fails then is often code that is meant for a test alone, so 
 
 from __future__ import annotations
 
-from autofix.core.model import Finding
 from autofix.probe import wire
-from autofix.verdict.evidence import Evidence
-from autofix.verdict.property import Example, Property
+from autofix.verdict.property import Evidence, Example, Finding, Property
 
 TESTED = """\
 class Chosen(nn.Module):
@@ -49,8 +47,6 @@ ALWAYS = TESTED.replace("if not self.training", "if True")
 
 
 class EvaluationModeStaysOn(Property):
-    name = "evaluation-mode-stays-on"
-    runs = ("letter", "edited", "baseline")
     sentence = (
         "the module of `{name}` was trained in training mode until the failure, and is trained in evaluation mode from "
         "there on: call `.train()` on it behind the test"

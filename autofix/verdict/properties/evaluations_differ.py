@@ -54,7 +54,7 @@ ONCE = WINDOWS.replace("max_iter=3", "max_iter=1")
 
 
 class EvaluationsDiffer(Seen):
-    name, fact = "evaluations-differ", "evaluation-goes-on"
+    fact = "evaluation-goes-on"
     runs = ("letter",)
     sentence = (
         "the closure is called several times in one step, and each call starts from the state that the call before left"

@@ -12,14 +12,10 @@ What is compiled is traced or translated: an edit that is right when run eagerly
 
 from __future__ import annotations
 
-from autofix.core.model import Finding
-from autofix.verdict.evidence import Evidence
-from autofix.verdict.property import Property
+from autofix.verdict.property import Evidence, Finding, Property
 
 
 class FailsWhenCompiled(Property):
-    name = "fails-when-compiled"
-    runs = ("baseline", "compiled", "edited")
     sentence = "the edited script fails once it is compiled: {subject}"
     last = True
 

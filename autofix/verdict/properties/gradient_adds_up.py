@@ -38,7 +38,7 @@ EACH = ("        part = noise[:4]\n        loss", "        part = noise[:4]\n   
 
 
 class GradientAddsUp(OfTheCode):
-    name, fact = "gradient-adds-up", "gradient-adds-up"
+    fact = "gradient-adds-up"
     sentence = "the gradient read here is the sum over several backward calls: nothing clears it in between"
     raises = (
         Example(NOISE.replace("        MADE\n", "").replace("        CLEARED\n", ""), *ONCE),

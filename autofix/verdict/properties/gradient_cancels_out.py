@@ -17,9 +17,7 @@ renormalisation are, and there it is to be detached.
 
 from __future__ import annotations
 
-from autofix.core.model import Finding
-from autofix.verdict.evidence import Evidence
-from autofix.verdict.property import Example, Property
+from autofix.verdict.property import Evidence, Example, Finding, Property
 
 RENORMALISED = """\
 net, head = nn.Linear(4, 5), nn.Linear(5, 1)
@@ -56,11 +54,9 @@ for _ in range(4):
 
 
 class GradientCancelsOut(Property):
-    name = "gradient-cancels-out"
     sentence = (
         "the gradients of the value that is scaled here cancel out; it may be meant as a constant in one of its uses"
     )
-    runs = ("trace", "edited_compared")
     last = True
     raises = (
         Example(RENORMALISED, *OUT_OF_PLACE),

@@ -52,7 +52,7 @@ for _ in range(5):
 
 
 class GradientKeptIsWritten(OfTheCode):
-    name, fact = "gradient-kept-is-written", "old-gradient-read"
+    fact = "old-gradient-read"
     sentence = (
         "what is read here was kept of a gradient, and a later backward has overwritten it: keep a copy (clone())"
     )

@@ -15,9 +15,7 @@ nor is a gradient that another one is put in the place of (`p.grad = -g`, with w
 
 from __future__ import annotations
 
-from autofix.core.model import Effect, Finding
-from autofix.verdict.evidence import Evidence
-from autofix.verdict.property import Example, Seen
+from autofix.verdict.property import Effect, Evidence, Example, Finding, Seen
 
 BOTH_ZEROED_FIRST = """\
 G, D = nn.Linear(2, 2), nn.Linear(2, 1)
@@ -95,9 +93,8 @@ STEPPED_LATER = (
 
 
 class GradientLeftOver(Seen):
-    name, fact = "gradient-left-over", "cross-talk"
+    fact = "cross-talk"
     anyway = True
-    runs = ("edited", "followed")
     sentence = "the gradient that this backward leaves in {subject} is used by the step of another optimizer"
     raises = (
         Example(BOTH_ZEROED_FIRST, "d_loss.backward()", KEPT),

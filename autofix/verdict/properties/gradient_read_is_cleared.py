@@ -15,11 +15,9 @@ meant. Clear it later.
 
 from __future__ import annotations
 
-from autofix.core.model import Finding
-from autofix.verdict.evidence import Evidence
 from autofix.verdict.law import PASSES
 from autofix.verdict.laws.a_gradient_is_read_before_it_is_cleared import is_written
-from autofix.verdict.property import Example, Property
+from autofix.verdict.property import Evidence, Example, Finding, Property
 
 READ = """\
 net, head = torch.nn.Linear(3, 4), torch.nn.Linear(4, 1)
@@ -48,9 +46,7 @@ ADDED = READ.replace("    with torch.no_grad():\n", "").replace(
 
 
 class GradientReadIsCleared(Property):
-    name = "gradient-read-is-cleared"
     change = "uncleared"
-    runs = ("followed",)
     sentence = "the gradient read here was always cleared after the backward that computed it, so it counts as 0"
     raises = (Example(READ, *KEPT), Example(STEPPED, *GUARDED))
     silent = (Example(OTHER_HEAD, *KEPT), Example(ADDED, *KEPT))

@@ -46,7 +46,7 @@ OWN = SPLIT.replace("out.backward(back)", "out.backward(torch.ones(5, 4))")
 
 
 class GradientSentTwice(Seen):
-    name, fact = "gradient-sent-twice", "gradient-sent-twice"
+    fact = "gradient-sent-twice"
     anyway = True
     sentence = (
         "this backward starts from a tensor with the gradient that an earlier backward left there and has already "

@@ -14,10 +14,8 @@ Memory and time have no bound. Cut the state where it is stored.
 
 from __future__ import annotations
 
-from autofix.core.model import Finding
 from autofix.probe import wire
-from autofix.verdict.evidence import Evidence
-from autofix.verdict.property import Example, Seen
+from autofix.verdict.property import Evidence, Example, Finding, Seen
 
 CARRIED = """\
 cell, head = nn.RNNCell(3, 4), nn.Linear(4, 1)
@@ -59,7 +57,7 @@ _GROWS = {
 
 
 class GraphGrowsEachPass(Seen):
-    name, fact = "graph-grows-each-pass", "growth"
+    fact = "growth"
     anyway = True
     sentence = "{what} {subject} operations of earlier iterations, and more in each iteration"
     raises = (

@@ -55,7 +55,7 @@ SIZE = ("    loss =", '    size = params["w"].square().sum().sqrt()\n    loss ='
 
 
 class GraphOlderThanUpdate(Seen):
-    name, fact = "graph-older-than-update", "stale"
+    fact = "stale"
     anyway = True
     sentence = "the graph still uses {subject} as it was before an earlier update"
     raises = (

@@ -21,12 +21,10 @@ their own. But a saliency map, a score by which something is pruned, or what is 
 
 from __future__ import annotations
 
-from autofix.core.model import Effect, Finding, Reading, Treatment
 from autofix.experiments.sketches import norm
 from autofix.probe import wire
-from autofix.verdict.evidence import Evidence
 from autofix.verdict.hooked import lets_go
-from autofix.verdict.property import Example, Property
+from autofix.verdict.property import Effect, Evidence, Example, Finding, Property, Reading, Treatment
 
 _SAME = 1e-3
 """By how much sums may differ, beside the sizes of what they are made of."""
@@ -121,8 +119,6 @@ CARRIED = "    h = cell(torch.randn(5, 3), h)\n", "    h = cell(torch.randn(5, 3
 
 
 class HookGetsAnotherGradient(Property):
-    name = "hook-gets-another-gradient"
-    runs = ("edited", "edited_frozen")
     sentence = "{hook} gets {what} in the edited run"
     raises = (
         Example(HOOKED, *CUT),

@@ -18,11 +18,9 @@ the same without it.
 
 from __future__ import annotations
 
-from autofix.core.model import Finding
 from autofix.probe import wire
-from autofix.verdict.evidence import Evidence
 from autofix.verdict.hooked import lets_go
-from autofix.verdict.property import Example, Property
+from autofix.verdict.property import Evidence, Example, Finding, Property
 
 LAYERS = """\
 net = nn.Sequential(nn.Linear(4, 6), nn.Tanh(), nn.Linear(6, 1))
@@ -74,8 +72,6 @@ RENAMED = TWICE.replace(
 
 
 class HookIsNotCalled(Property):
-    name = "hook-is-not-called"
-    runs = ("edited", "followed")
     sentence = "the program's hook `{hook}` is {how} in the edited run"
     raises = (
         Example(TWICE, *PAST),

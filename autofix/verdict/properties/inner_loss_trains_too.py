@@ -21,7 +21,6 @@ import contextlib
 from collections.abc import Iterator
 
 from autofix.core.edit import Declined, EditConflict
-from autofix.core.model import Finding
 from autofix.experiments.compare import differences
 from autofix.experiments.sketches import LIVE
 from autofix.probe import wire
@@ -30,8 +29,7 @@ from autofix.syntax.apply import apply
 from autofix.syntax.edits import rendered, set_keyword
 from autofix.syntax.source import Source
 from autofix.syntax.update import inner_steps
-from autofix.verdict.evidence import Evidence
-from autofix.verdict.property import Example, Property
+from autofix.verdict.property import Evidence, Example, Finding, Property
 
 ADAPTED = """\
 body = nn.Linear(3, 4)
@@ -61,8 +59,6 @@ BY_GRAD = (
 
 
 class InnerLossTrainsToo(Property):
-    name = "inner-loss-trains-too"
-    runs = ("edited", "left_of")
     sentence = (
         "this backward is for an inner step, and also leaves gradients in the parameters behind `{path}`, which the "
         "outer step uses"

@@ -22,7 +22,6 @@ from collections import Counter
 from collections.abc import Iterator
 
 from autofix.core.edit import Declined, EditConflict
-from autofix.core.model import Finding
 from autofix.probe import wire
 from autofix.syntax import calls, modes
 from autofix.syntax.apply import apply
@@ -30,8 +29,7 @@ from autofix.syntax.edits import embed
 from autofix.syntax.edits.steps import rendered
 from autofix.syntax.source import Source
 from autofix.syntax.vocabulary import CUTS
-from autofix.verdict.evidence import Evidence
-from autofix.verdict.property import Example, Property
+from autofix.verdict.property import Evidence, Example, Finding, Property
 
 _SEVERAL = 3
 _TAKEN = ("pop", "popleft")
@@ -88,8 +86,6 @@ for step in range(8):
 
 
 class KeptGraphIsUsedLater(Property):
-    name = "kept-graph-is-used-later"
-    runs = ("edited", "left_of")
     last = True
     sentence = (
         "`{path}` keeps results whose graph a backward has freed. This line reads them in later iterations, which no "

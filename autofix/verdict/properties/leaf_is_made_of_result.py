@@ -18,10 +18,8 @@ The loss should use the output itself, without `nn.Parameter` around it.
 
 from __future__ import annotations
 
-from autofix.core.model import Finding
 from autofix.experiments.readings import LEAST
-from autofix.verdict.evidence import Evidence
-from autofix.verdict.property import Example, Property
+from autofix.verdict.property import Evidence, Example, Finding, Property
 
 PREDICTED = """\
 class Spring(nn.Module):
@@ -59,8 +57,6 @@ LEFT_OUT = ("for p in net.parameters())\n", "for p in net.parameters() if p.grad
 
 
 class LeafIsMadeOfResult(Property):
-    name = "leaf-is-made-of-result"
-    runs = ("edited", "sourced")
     sentence = "{subject} never gets a gradient: the graph of this loss ends at a leaf that is made of its result"
     raises = (Example(PREDICTED, *LEFT_OUT), Example(AS_TENSOR, *LEFT_OUT))
     silent = (Example(STEPPED, *LEFT_OUT), Example(ASKED, *LEFT_OUT))

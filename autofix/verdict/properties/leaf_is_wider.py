@@ -36,7 +36,7 @@ LEAF = ".detach().requires_grad_()"
 
 
 class LeafIsWider(OfTheCode):
-    name, fact = "leaf-is-wider", "leaf-is-wider"
+    fact = "leaf-is-wider"
     sentence = (
         "the new leaf has more elements than the leaf that it is computed from; the smaller one may be meant to be "
         "trained"

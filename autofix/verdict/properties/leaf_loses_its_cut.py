@@ -19,11 +19,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from autofix.core.model import Finding
 from autofix.experiments.requests import changed_lines
 from autofix.probe import wire
-from autofix.verdict.evidence import Evidence
-from autofix.verdict.property import Example, Property
+from autofix.verdict.property import Evidence, Example, Finding, Property
 
 ADAPTED = """\
 w = nn.Parameter(torch.randn(3))
@@ -95,9 +93,7 @@ COPIED = RATES.replace("asdict(rates)", "copy.deepcopy(vars(rates))")
 
 
 class LeafLosesItsCut(Property):
-    name = "leaf-loses-its-cut"
     anyway = True
-    runs = ("trace",)
     sentence = (
         "the code makes a leaf here, and the edit makes it a result with a graph. The failing derivative may be meant"
         " with respect to the leaf"

@@ -15,10 +15,8 @@ gradient is kept. Give the result a name of its own, and both can be read.
 
 from __future__ import annotations
 
-from autofix.core.model import Finding
 from autofix.syntax.edits import takes_name_of_leaf
-from autofix.verdict.evidence import Evidence
-from autofix.verdict.property import Example, Property
+from autofix.verdict.property import Evidence, Example, Finding, Property
 
 ATTACK = """\
 net = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 1))
@@ -48,8 +46,6 @@ LEAF = (RESULT, "x = ((x - 0.5) / torch.arange(1, 5)).detach().requires_grad_()"
 
 
 class LeafLosesItsName(Property):
-    name = "leaf-loses-its-name"
-    runs = ("trace",)
     sentence = (
         "`{name}` asked for its gradient before this line assigned a result to the same name. The gradient of the "
         "first tensor may be meant"

@@ -24,14 +24,12 @@ from collections import Counter
 from collections.abc import Collection
 from pathlib import Path
 
-from autofix.core.model import Effect, Finding
 from autofix.experiments.compare import comparable
 from autofix.experiments.sketches import norm
 from autofix.probe import wire
 from autofix.syntax.sources import parsed
-from autofix.verdict.evidence import Evidence
 from autofix.verdict.parts.indices import without_indices
-from autofix.verdict.property import Example, Property
+from autofix.verdict.property import Effect, Evidence, Example, Finding, Property
 
 BOUNDED = """\
 net, head = nn.Linear(3, 4), nn.Linear(4, 1)
@@ -195,8 +193,6 @@ _WORDS = re.compile(rb"\w+|[*/%]")
 
 
 class LeftOutOfGraph(Property):
-    name = "left-out-of-graph"
-    runs = ("edited", "followed", "trace", "without_zeros")
     sentence = "the edit takes {subject}"
     raises = (
         Example(WIDE, WRITE, "hidden.data.clamp_(-2, 2)"),

@@ -26,14 +26,12 @@ import ast
 import math
 from collections.abc import Iterator
 
-from autofix.core.model import Effect, Finding
 from autofix.experiments.losses import losses
 from autofix.probe import wire
 from autofix.syntax import blocks, names
 from autofix.syntax.calls import path_of
 from autofix.syntax.source import Source
-from autofix.verdict.evidence import Evidence
-from autofix.verdict.property import Example, Seen
+from autofix.verdict.property import Effect, Evidence, Example, Finding, Seen
 
 TASKS = """\
 net = nn.Linear(3, 1)
@@ -158,9 +156,8 @@ PUT_DOWN = ENDS, f"{ENDS}        total = total.detach()\n"
 
 
 class LossGrowsOverLoop(Seen):
-    name, fact = "loss-grows-over-loop", "loss-grows"
+    fact = "loss-grows"
     anyway = True
-    runs = ("edited", "followed", "letter")
     sentence = (
         "this loss contains all terms of the iteration before and new ones ({subject} by now): it trains the early "
         "terms again"

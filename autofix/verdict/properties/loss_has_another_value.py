@@ -15,10 +15,8 @@ from __future__ import annotations
 
 import math
 
-from autofix.core.model import Finding
 from autofix.experiments.losses import losses
-from autofix.verdict.evidence import Evidence
-from autofix.verdict.property import Example, Property
+from autofix.verdict.property import Evidence, Example, Finding, Property
 
 _CLOSE = 1e-4
 SCORE = """\
@@ -37,9 +35,7 @@ NEW = "1 - torch.exp(-torch.mean((out - y) ** 2))"
 
 
 class LossHasAnotherValue(Property):
-    name = "loss-has-another-value"
     anyway = True
-    runs = ("letter", "edited")
     sentence = "the loss is {now} with the edit, and {was} in the code"
     raises = (Example(SCORE, OLD, NEW.replace("1 -", "2 -")),)
     silent = (Example(SCORE, OLD, NEW), Example(SCORE, OLD, NEW.replace("(out - y) ** 2", "torch.square(out - y)")))

@@ -18,9 +18,7 @@ used. To keep the old value, let the step wait until both have gone backward.
 
 from __future__ import annotations
 
-from autofix.core.model import Finding
-from autofix.verdict.evidence import Evidence
-from autofix.verdict.property import Example, Property
+from autofix.verdict.property import Evidence, Example, Finding, Property
 from autofix.verdict.runs import lines
 
 FACTS = {
@@ -103,8 +101,6 @@ def _at_last(text: str) -> tuple[str, str]:
 
 
 class LossIsComputedFirst(Property):
-    name = "loss-is-computed-first"
-    runs = ("edited", "letter")
     sentence = "{subject}. The older value may be meant"
     raises = (Example(INVERTED, *ANEW), Example(PIPELINE, *AT_ONCE), Example(PIPELINE, *_at_last(PIPED)))
     silent = (

@@ -18,11 +18,9 @@ target or a weight is a constant, as everybody knows; but then a small change of
 
 from __future__ import annotations
 
-from autofix.core.model import Finding
 from autofix.experiments.compare import comparable, same_gradients
 from autofix.experiments.losses import losses
-from autofix.verdict.evidence import Evidence
-from autofix.verdict.property import Example, Property
+from autofix.verdict.property import Evidence, Example, Finding, Property
 
 SCORED = """\
 import numpy as np
@@ -84,9 +82,7 @@ EDIT = ("net(x + 1).numpy()", "net(x + 1).detach().numpy()")
 
 
 class LossTermIsConstant(Property):
-    name = "loss-term-is-constant"
     anyway = True
-    runs = ("letter", "nudged", "followed", "sample_moved")
     sentence = "the value that leaves the graph here comes back as a term of a loss, and no gradient depends on it"
     late = "a term of this loss is computed from earlier iterations alone, and with the edit no gradient depends on it"
     unseen = "the value that leaves the graph here may enter a loss: a run in which it is a little larger ends early"

@@ -38,11 +38,9 @@ constant in seven of nine, and in two nobody could say; in none was it to be tra
 
 from __future__ import annotations
 
-from autofix.core.model import Effect, Finding
 from autofix.verdict import aims
-from autofix.verdict.evidence import Evidence
 from autofix.verdict.left_open.aims import trained
-from autofix.verdict.property import Example, Property
+from autofix.verdict.property import Effect, Evidence, Example, Finding, Property
 
 SKILLS = """\
 encoder, skills, value = nn.Linear(4, 3), nn.Linear(3, 3), nn.Linear(3, 1)
@@ -223,8 +221,6 @@ OWN_SCALE = ("z / scale", "z / scale.clone()")
 
 
 class LossTrainsItsTarget(Property):
-    name = "loss-trains-its-target"
-    runs = ("trace", "sourced")
     sentence = (
         "this loss also trains its own target, through a graph that another loss uses or that the code makes with "
         "gradients off. The target may be meant as a constant"

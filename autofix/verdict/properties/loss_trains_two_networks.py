@@ -19,9 +19,7 @@ both.
 
 from __future__ import annotations
 
-from autofix.core.model import Finding
-from autofix.verdict.evidence import Evidence
-from autofix.verdict.property import Example, Seen
+from autofix.verdict.property import Evidence, Example, Finding, Seen
 
 ACTOR_CRITIC = """\
 actor, critic = nn.Linear(4, 2), nn.Linear(4, 1)
@@ -94,9 +92,8 @@ KEPT = "actor_loss.backward(retain_graph=True)"
 
 
 class LossTrainsTwoNetworks(Seen):
-    name, fact = "loss-trains-two-networks", "mixed"
+    fact = "mixed"
     anyway = True
-    runs = ("edited", "followed", "sourced")
     sentence = (
         "this loss trains {subject} and another network, and {subject} has a second loss. The code does not say "
         "whether this loss is meant to train both"

@@ -17,10 +17,8 @@ the input was to stay as it is, and what a pass makes of it needs a name of its 
 
 from __future__ import annotations
 
-from autofix.core.model import Finding
-from autofix.verdict.evidence import Evidence
 from autofix.verdict.left_open import own_output
-from autofix.verdict.property import Example, Property
+from autofix.verdict.property import Evidence, Example, Finding, Property
 
 FEATURES = """\
 layers, head = nn.ModuleList(nn.Linear(4, 4) for _ in range(2)), nn.Linear(4, 3)
@@ -66,9 +64,7 @@ UNHELD = REFINED.replace("h - y", "h - 1")
 
 
 class NetworkReadsItsOutput(Property):
-    name = "network-reads-its-output"
     change = "input_kept"
-    runs = ("letter", "sourced")
     last = True
     sentence = (
         "the network reads data in the first iteration, and in each later one only its own last output. Each "

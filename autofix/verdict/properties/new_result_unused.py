@@ -18,12 +18,10 @@ from __future__ import annotations
 
 import ast
 
-from autofix.core.model import Finding
 from autofix.diagnosis.unread import unread, unread_results
 from autofix.probe import wire
 from autofix.syntax.source import Source
-from autofix.verdict.evidence import Evidence
-from autofix.verdict.property import Example, Property
+from autofix.verdict.property import Evidence, Example, Finding, Property
 
 ATTACK = """\
 class Trainer:
@@ -81,8 +79,6 @@ LATER += "    first.step()\n"
 
 
 class NewResultUnused(Property):
-    name = "new-result-unused"
-    runs = ("trace",)
     sentence = "{subject} computes a new result here that nothing reads; the loss may be meant to use it"
     raises = (
         Example(ATTACK.replace("NEW", "logits = self.model(x)"), *KEPT),

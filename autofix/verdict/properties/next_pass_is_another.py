@@ -22,11 +22,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from autofix.core.model import Finding
 from autofix.experiments.spec import Intervention
 from autofix.probe import wire
-from autofix.verdict.evidence import Evidence
-from autofix.verdict.property import Example, Property
+from autofix.verdict.property import Evidence, Example, Finding, Property
 
 READER = """\
 class Reader(nn.Module):
@@ -122,9 +120,7 @@ _MAY_RUN_AGAIN = (ast.For, ast.AsyncFor, ast.While, ast.FunctionDef, ast.AsyncFu
 
 
 class NextPassIsAnother(Property):
-    name = "next-pass-is-another"
     last = True
-    runs = ("baseline", "letter", "edited", "shortened")
     sentence = "{subject} runs again only in the next turn of an outer loop, and there {what}"
     raises = (
         Example(READER, OF_RESET, _reset(f"if self.hidden is not None:\n            {CUT}")),

@@ -16,10 +16,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from autofix.core.model import Finding
 from autofix.probe import wire
-from autofix.verdict.evidence import Evidence
-from autofix.verdict.property import Example, Property
+from autofix.verdict.property import Evidence, Example, Finding, Property
 from autofix.verdict.to_come import may_train_more
 
 TWO_PHASES = """\
@@ -53,9 +51,7 @@ def train(seen):
     optimizer = optimizer_of([*head.parameters()])
     for _ in range(200):
         loss = (head(seen) - y).square().mean()
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
+        train: loss
 def tune():
     optimizer = optimizer_of([*encoder.parameters()])
 seen = encoder(x)
@@ -95,8 +91,6 @@ FLAG = (", requires_grad=True", "")
 
 
 class NoOptimizerYet(Property):
-    name = "no-optimizer-yet"
-    runs = ("edited", "letter")
     sentence = "{subject} gets no gradient any more. No optimizer owns it yet, but one that is made later may"
     raises = tuple(Example(one, *EDIT) for one in (TWO_PHASES, AT_TIMES, AND_TUNED, FROM_TABLE))
     silent = (

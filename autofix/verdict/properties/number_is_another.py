@@ -24,14 +24,12 @@ from __future__ import annotations
 import operator
 from dataclasses import replace
 
-from autofix.core.model import Effect, Finding, Treatment
 from autofix.experiments.compare import comparable, same_gradients
 from autofix.experiments.sketches import EXACT
 from autofix.experiments.spec import Intervention, RunSpec
 from autofix.experiments.values import differing, line_of, taken_otherwise
 from autofix.probe import wire
-from autofix.verdict.evidence import Evidence
-from autofix.verdict.property import Example, Property
+from autofix.verdict.property import Effect, Evidence, Example, Finding, Property, Treatment
 
 _TIMES = 2
 """How many times as far a run goes on, to come to a second evaluation."""
@@ -62,9 +60,7 @@ net = Net()
 optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(5):
     loss = (net(torch.randn(5, 3)) - 1).square().mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
     print(score(net))
 """
 KEPT, CUT = "        self.h = h\n", "        self.h = h.detach()\n"
@@ -91,9 +87,7 @@ def gate(x):
 
 for _ in range(5):
     loss = (gate(torch.randn(5, 3)) - 1).square().mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
     with torch.no_grad():
         print(gate(torch.ones(2, 3)).mean().item(), shown.sum().item())
 """
@@ -203,9 +197,7 @@ gate = Gate()
 optimizer = torch.optim.SGD(gate.parameters(), lr=0.1)
 for _ in range(5):
     loss = (gate(torch.randn(5, 3)) - 1).square().mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    train: loss
     with torch.no_grad():
         print(gate.eval()(torch.ones(1, 3)).sum().item())
     gate.train()
@@ -220,8 +212,6 @@ GATE, TWICE = "def gate(x):\n", "    x *= 2.0\n"
 
 
 class NumberIsAnother(Property):
-    name = "number-is-another"
-    runs = ("edited", "letter")
     sentence = (
         "the number that the code reads at {at} has another value in the edited run, although the gradients are the "
         "same"

@@ -18,10 +18,8 @@ block adds what went in, and a list of states holds each of them.
 
 from __future__ import annotations
 
-from autofix.core.model import Finding
-from autofix.verdict.evidence import Evidence
 from autofix.verdict.laws.a_name_keeps_its_value import passes_apart, reads_what_is_written
-from autofix.verdict.property import Example, Property
+from autofix.verdict.property import Evidence, Example, Finding, Property
 
 SKIP = """\
 class Block(nn.Module):
@@ -142,9 +140,7 @@ COPIED = ("self.inner(x)", "self.inner(x.clone())")
 
 
 class OldValueReadLater(Property):
-    name = "old-value-read-later"
     change = "old_values"
-    runs = ("letter", "letter_frozen", "old_values", "old_values_frozen", "old_values_moved", "trace")
     sentence = (
         "a variable that was assigned before this write in place is read after it; it may be meant to keep its old "
         "value"

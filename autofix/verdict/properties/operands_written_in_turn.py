@@ -23,10 +23,8 @@ lies upon the first. Each alone looks right, and the edit that binds the names a
 
 from __future__ import annotations
 
-from autofix.core.model import Finding
-from autofix.verdict.evidence import Evidence
 from autofix.verdict.left_open import in_turn
-from autofix.verdict.property import Example, Property
+from autofix.verdict.property import Evidence, Example, Finding, Property
 
 MEANS = """\
 net = nn.Linear(3, 1)
@@ -84,9 +82,7 @@ def _written(first: str, second: str) -> str:
 
 
 class OperandsWrittenInTurn(Property):
-    name = "operands-written-in-turn"
     change = "at_once"
-    runs = ("letter", "trace")
     sentence = (
         "of several like writes in a row, a later one reads what an earlier one wrote; each may be meant to read the "
         "values from before all of them"

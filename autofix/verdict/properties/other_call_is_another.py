@@ -20,13 +20,11 @@ import ast
 from collections.abc import Iterator
 from dataclasses import replace
 
-from autofix.core.model import Finding, Treatment
 from autofix.experiments.values import line_of, taken_otherwise
 from autofix.syntax.blocks import qualified
 from autofix.syntax.calls import Function
 from autofix.syntax.source import Source
-from autofix.verdict.evidence import Evidence
-from autofix.verdict.property import Example, Property
+from autofix.verdict.property import Evidence, Example, Finding, Property, Treatment
 
 STEP = "    optimizer.step()\n"
 HELPED = """\
@@ -108,9 +106,7 @@ IN_FORWARD = "self.cell(x, self.hidden)", "self.cell(x, self.hidden.detach())"
 
 
 class OtherCallIsAnother(Property):
-    name = "other-call-is-another"
     last = True
-    runs = ("letter", "edited", "to_the_end")
     sentence = "{subject}, which the edit changes, is called elsewhere behind these passes, and there {what}"
     raises = (
         Example(DROPPED, *OUT_OF_PLACE),

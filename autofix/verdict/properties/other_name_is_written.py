@@ -26,13 +26,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from autofix.core.model import Finding
 from autofix.experiments.compare import comparable, differences
 from autofix.experiments.sketches import LIVE
 from autofix.probe import wire
-from autofix.verdict.evidence import Evidence
 from autofix.verdict.left_open import other_name
-from autofix.verdict.property import Example, Property
+from autofix.verdict.property import Evidence, Example, Finding, Property
 
 BLOCK = """\
 net, head = nn.Linear(3, 4), nn.Linear(4, 1)
@@ -359,9 +357,7 @@ for _ in range(4):
 
 
 class OtherNameIsWritten(Property):
-    name = "other-name-is-written"
     change = "copied"
-    runs = ("edited", "letter", "old_values", "trace")
     sentence = (
         "{subject} is the same tensor as {other}, which this line writes, and is read afterwards; it may be meant to "
         "keep its value"

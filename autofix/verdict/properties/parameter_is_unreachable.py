@@ -15,9 +15,7 @@ its own (`self.raw = nn.Parameter(…)`), and what is computed from it has to be
 
 from __future__ import annotations
 
-from autofix.core.model import Finding
-from autofix.verdict.evidence import Evidence
-from autofix.verdict.property import Example, Property
+from autofix.verdict.property import Evidence, Example, Finding, Property
 
 KERNEL = """\
 class Kernel(nn.Module):
@@ -65,9 +63,7 @@ OFF = ("users.sum(1)", "users.detach().sum(1)")
 
 
 class ParameterIsUnreachable(Property):
-    name = "parameter-is-unreachable"
     change = "registered"
-    runs = ("edited", "letter")
     sentence = (
         "nothing keeps the parameter that is made here: it gets a gradient, but no optimizer can train it. Keep it as"
         " an attribute (`self.raw = nn.Parameter(…)`), and compute from it in each forward"

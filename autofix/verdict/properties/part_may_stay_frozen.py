@@ -25,7 +25,6 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from autofix.core.edit import Declined, EditConflict
-from autofix.core.model import Finding
 from autofix.experiments.readings import deprived
 from autofix.experiments.spec import RunSpec
 from autofix.probe import wire
@@ -36,8 +35,7 @@ from autofix.syntax.calls import Function, path_of
 from autofix.syntax.edits import move_after, undecorate, unwrap
 from autofix.syntax.edits.steps import Step, rendered
 from autofix.syntax.source import Source
-from autofix.verdict.evidence import Evidence
-from autofix.verdict.property import Example, Property
+from autofix.verdict.property import Evidence, Example, Finding, Property
 
 _Mode = tuple[Source, "ast.With | Function", ast.expr]
 """A mode without gradients: what has it as a context or a decorator, and how it is written."""
@@ -133,9 +131,7 @@ DECORATED = NET.replace("    def forward", "    @torch.no_grad()\n    def forwar
 
 
 class PartMayStayFrozen(Property):
-    name = "part-may-stay-frozen"
     last = True
-    runs = ("edited",)
     sentence = (
         "what stands last alone needs gradients, and the edit switches them on for {subject}, too, which may be "
         "meant to stay as it is: narrow the edit, or give the optimizer these parameters by the name of their module"

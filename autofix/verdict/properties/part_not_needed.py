@@ -34,11 +34,9 @@ loop only shows after the runs that were compared.
 
 from __future__ import annotations
 
-from autofix.core.model import Finding
 from autofix.probe import wire
-from autofix.verdict.evidence import Evidence
 from autofix.verdict.needed import unneeded
-from autofix.verdict.property import Example, Property
+from autofix.verdict.property import Evidence, Example, Finding, Property
 
 SCHEDULED = """\
 net = nn.Linear(3, 1)
@@ -591,9 +589,7 @@ for _ in range(6):
     first.zero_grad()
     a.backward(retain_graph=True)
     first.step()
-    second.zero_grad()
-    b.backward()
-    second.step()
+    train[second]: b
 """
 IN_TURN = EACH_ITS_OWN[EACH_ITS_OWN.index("    first.zero") :]
 IN_LOOPS = """\
@@ -608,9 +604,7 @@ IN_LOOPS = """\
 
 
 class PartNotNeeded(Property):
-    name = "part-not-needed"
     offered = True
-    runs = ("edited", "followed", "left_of", "parts_of", "without", "without_in")
     sentence = "{subject}"
     raises = (
         Example(SCHEDULED, REST, REST.replace(FIRST, KEPT).replace("    scheduler.step()\n", "")),

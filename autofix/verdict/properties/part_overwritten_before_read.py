@@ -35,7 +35,7 @@ LIFTED = VIEWS.replace("b * angle.cos() + a * angle.sin()", "b * angle.cos() + t
 
 
 class PartOverwrittenBeforeRead(OfTheCode):
-    name, fact = "part-overwritten-before-read", "part-overwritten"
+    fact = "part-overwritten"
     sentence = "the part read here by its name was overwritten before; it may be meant to have its old value"
     raises = (Example(VIEWS, *TO_THE_LETTER), Example(BOTH, *TO_THE_LETTER))
     silent = (

@@ -56,7 +56,7 @@ LATER = CHAIN.replace(
 
 
 class PassMovesParameter(OfTheCode):
-    name, fact = "pass-moves-parameter", "moved-again"
+    fact = "moved-again"
     sentence = (
         "done under no_grad, this write changes {subject} once more in each iteration; it may be meant for one "
         "iteration alone"

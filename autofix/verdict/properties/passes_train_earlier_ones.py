@@ -23,10 +23,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from autofix.core.model import Finding
-from autofix.verdict.evidence import Evidence
 from autofix.verdict.left_open.handed_on import ended_by_call
-from autofix.verdict.property import Example, Property
+from autofix.verdict.property import Evidence, Example, Finding, Property
 
 FRAMES = """\
 net = nn.Linear(3, 3)
@@ -123,8 +121,6 @@ KEPT = ("backward()", "backward(retain_graph=True)")
 
 
 class PassesTrainEarlierOnes(Property):
-    name = "passes-train-earlier-ones"
-    runs = ()
     sentence = (
         "this backward goes on into the graph of an earlier iteration, whose own backward freed it; what is handed "
         "over may be meant as a constant"

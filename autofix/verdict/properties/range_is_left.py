@@ -27,7 +27,7 @@ TIED = TIED.replace("(5, 3)", "(3, 3)")
 
 
 class RangeIsLeft(OfTheCode):
-    name, fact = "range-is-left", "range-is-left"
+    fact = "range-is-left"
     sentence = (
         "this function keeps its result in a range, and steps on the result leave that range; its argument may be "
         "meant to be trained"

@@ -55,7 +55,7 @@ TWO_LOSSES = TWICE.replace("    loss.backward()\n    opt", "    (loss.sqrt() + n
 
 
 class SameLossTwice(Seen):
-    name, fact = "same-loss-twice", "same-loss-twice"
+    fact = "same-loss-twice"
     anyway = True
     sentence = (
         "two backward calls of one loss left their gradients in {subject} before the step: this loss counts twice"

@@ -19,10 +19,8 @@ and is detached where it is drawn.
 
 from __future__ import annotations
 
-from autofix.core.model import Finding
-from autofix.verdict.evidence import Evidence
 from autofix.verdict.laws.what_is_acted_on_is_data import may_be_weighed
-from autofix.verdict.property import Example, Property
+from autofix.verdict.property import Evidence, Example, Finding, Property
 
 POLICY = """\
 actor = nn.Linear(3, 2)
@@ -78,9 +76,7 @@ OUT = ("act.numpy()", "act.detach().numpy()")
 
 
 class SampleKeepsItsGraph(Property):
-    name = "sample-keeps-its-graph"
     change = "sampled"
-    runs = ("letter", "sample_moved", "comparisons_at_rest", "densities_moved")
     sentence = (
         "the sample that is handed over here keeps its graph in the loss that weighs its log-probability: what it is "
         "made of never learns by what comes of it; it may be meant as a constant from where it is drawn"

@@ -15,12 +15,10 @@ from __future__ import annotations
 
 import ast
 
-from autofix.core.model import Finding
 from autofix.probe import wire
 from autofix.syntax import calls
 from autofix.syntax.source import Source
-from autofix.verdict.evidence import Evidence
-from autofix.verdict.property import Example, Property
+from autofix.verdict.property import Evidence, Example, Finding, Property
 
 REVERSED = """\
 class Reverse(torch.autograd.Function):
@@ -76,8 +74,6 @@ WRITE = "    size *= weight\n"
 
 
 class SettingIsIgnored(Property):
-    name = "setting-is-ignored"
-    runs = ("edited",)
     sentence = (
         "with the edit, the function still takes {subject} but does not read it: any other number would be ignored"
     )

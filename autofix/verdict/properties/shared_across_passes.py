@@ -27,10 +27,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from autofix.core.model import Effect, Finding
-from autofix.verdict.evidence import Evidence
 from autofix.verdict.law import worse
-from autofix.verdict.property import Example, Property
+from autofix.verdict.property import Effect, Evidence, Example, Finding, Property
 
 EPOCHS = """\
 policy = nn.Linear(4, 2)
@@ -191,8 +189,6 @@ BEHIND = "        optimizer.step()\n", "        optimizer.step()\n        state 
 
 
 class SharedAcrossPasses(Property):
-    name = "shared-across-passes"
-    runs = ("letter", "edited", "left_behind", "sourced", "trace")
     sentence = "several iterations use a value that was computed once before them; {subject}"
     raises = (
         Example(EPOCHS, "        optimizer.step()\n", "        optimizer.step()\n        old = old.detach()\n"),

@@ -25,10 +25,8 @@ state, and the start is missing: with the graph cut, each begins with what stran
 
 from __future__ import annotations
 
-from autofix.core.model import Finding
 from autofix.syntax.edits.passes.shuffled import is_of_rows, shuffled
-from autofix.verdict.evidence import Evidence
-from autofix.verdict.property import Example, Property
+from autofix.verdict.property import Evidence, Example, Finding, Property
 
 UNIT = """\
 class Unit(nn.Module):
@@ -187,9 +185,7 @@ IN_FUNCTION = tuple(one.replace("    ", "        ") for one in cut("model.state"
 
 
 class ShuffledBatchesShareState(Property):
-    name = "shuffled-batches-share-state"
     anyway = True
-    runs = ("trace",)
     sentence = (
         "`{path}` has a row for each example and goes on from the iteration before. Batches are drawn in random order "
         "here, or may be: each may be meant to begin with a new one"

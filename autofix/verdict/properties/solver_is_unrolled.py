@@ -18,13 +18,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from autofix.core.model import Finding
 from autofix.syntax.blocks import iterations
 from autofix.syntax.calls import name_of
 from autofix.syntax.source import Source
 from autofix.syntax.sources import Sources
-from autofix.verdict.evidence import Evidence
-from autofix.verdict.property import Example, Property
+from autofix.verdict.property import Evidence, Example, Finding, Property
 
 _DEPTH = 3
 SOLVED = """\
@@ -49,8 +47,6 @@ RECORDED = ("    with torch.no_grad():\n        z = solve(x)", "    z = solve(x)
 
 
 class SolverIsUnrolled(Property):
-    name = "solver-is-unrolled"
-    runs = ()
     sentence = (
         "the code solves for {subject} in a loop with gradients off, and the edit switches them on. Only one step at "
         "the solution may be meant to have them"

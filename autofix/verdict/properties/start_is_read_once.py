@@ -23,10 +23,8 @@ from __future__ import annotations
 
 import textwrap
 
-from autofix.core.model import Finding
-from autofix.verdict.evidence import Evidence
 from autofix.verdict.left_open import start
-from autofix.verdict.property import Example, Property
+from autofix.verdict.property import Evidence, Example, Finding, Property
 
 WORDS = """\
 encoder, cell, head = nn.Linear(3, 5), nn.GRUCell(4, 5), nn.Linear(5, 4)
@@ -104,9 +102,7 @@ OF_MODEL = ("    optimizer.step()\n", "    optimizer.step()\n    model.weight = 
 
 
 class StartIsReadOnce(Property):
-    name = "start-is-read-once"
     change = "begun"
-    runs = ()
     sentence = (
         "each iteration has `{start}` to begin with, but only the first one uses it. The others go on from `{path}` "
         "of the one before, which may be meant to be forgotten"

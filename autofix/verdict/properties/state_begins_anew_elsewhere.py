@@ -22,11 +22,9 @@ from __future__ import annotations
 
 import ast
 
-from autofix.core.model import Finding
 from autofix.probe import wire
 from autofix.syntax.edits.passes.begun_elsewhere import begun_elsewhere
-from autofix.verdict.evidence import Evidence
-from autofix.verdict.property import Example, Property
+from autofix.verdict.property import Evidence, Example, Finding, Property
 
 READER = """\
 class Reader(nn.Module):
@@ -109,9 +107,7 @@ for x in torch.randn(3, 5, 3):
 
 
 class StateBeginsAnewElsewhere(Property):
-    name = "state-begins-anew-elsewhere"
     anyway = True
-    runs = ("trace",)
     sentence = (
         "`{path}` goes on from the iteration before, but line {line} of {file} resets it before each call "
         "(`{start}`). Training may be meant to reset it, too"

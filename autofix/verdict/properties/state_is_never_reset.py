@@ -18,11 +18,9 @@ forgotten: with the graph cut, each begins with what another one left.
 
 from __future__ import annotations
 
-from autofix.core.model import Finding
 from autofix.probe import wire
 from autofix.syntax.edits.passes.begun_elsewhere import begun_by_nobody, times_begun
-from autofix.verdict.evidence import Evidence
-from autofix.verdict.property import Example, Property
+from autofix.verdict.property import Evidence, Example, Finding, Property
 
 READER = """\
 class Reader(nn.Module):
@@ -83,9 +81,7 @@ DETACHING = READER.replace("torch.zeros(1, 1, 4)\n\n    def forward", "self.hidd
 
 
 class StateIsNeverReset(Property):
-    name = "state-is-never-reset"
     anyway = True
-    runs = ("trace",)
     sentence = (
         "`{path}` goes on from the iteration before. Nothing calls `{method}`, which resets it: each iteration may be "
         "meant to begin with that call"

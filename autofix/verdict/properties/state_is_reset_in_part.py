@@ -16,11 +16,9 @@ meant to begin anew as a whole: then the graph ends there, too, and every pass i
 
 from __future__ import annotations
 
-from autofix.core.model import Finding
 from autofix.probe import wire
 from autofix.syntax.edits.passes.resets import left_as_it_is
-from autofix.verdict.evidence import Evidence
-from autofix.verdict.property import Example, Property
+from autofix.verdict.property import Evidence, Example, Finding, Property
 
 SWING = """\
 class Swing:
@@ -110,9 +108,7 @@ BOTH_KEPT = ("    optimizer.step()\n", f"{KEPT[1]}    reader.hidden = reader.hid
 
 
 class StateIsResetInPart(Property):
-    name = "state-is-reset-in-part"
     anyway = True
-    runs = ("trace",)
     sentence = "`{method}` resets {other}, but leaves {kept} as it is; it may be meant to reset both"
     raises = (
         Example(HALF, *CUT),

@@ -22,11 +22,9 @@ in the state, and trains otherwise.
 
 from __future__ import annotations
 
-from autofix.core.model import Finding
 from autofix.probe import wire
 from autofix.syntax.edits.passes.outlived import outlived
-from autofix.verdict.evidence import Evidence
-from autofix.verdict.property import Example, Property
+from autofix.verdict.property import Evidence, Example, Finding, Property
 
 EPISODES = """\
 class World:
@@ -153,9 +151,7 @@ def _cut(name: str, indent: str = "    ") -> tuple[str, str]:
 
 
 class StateOutlivesSequence(Property):
-    name = "state-outlives-sequence"
     anyway = True
-    runs = ("trace",)
     sentence = (
         "`{path}` goes on from the iteration before, but line {line} begins `{other}` anew, and one call takes both. "
         "Each iteration may be meant to begin with a new `{path}`, too"

@@ -16,10 +16,8 @@ with both terms, would leave them as they are.
 
 from __future__ import annotations
 
-from autofix.core.model import Finding
 from autofix.experiments.values import counted
-from autofix.verdict.evidence import Evidence
-from autofix.verdict.property import Example, Property
+from autofix.verdict.property import Evidence, Example, Finding, Property
 
 HEADS = """\
 body = nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8), nn.ReLU())
@@ -60,8 +58,6 @@ SHOWN_ANEW = "decoder(shown)", "decoder(encoder(picture))"
 
 
 class StatisticsMoveMoreOften(Property):
-    name = "statistics-move-more-often"
-    runs = ("edited", "followed", "letter")
     sentence = (
         "the edit calls a batch norm more often in training mode: {subject} is updated more than once an iteration, "
         "and evaluation mode uses it"

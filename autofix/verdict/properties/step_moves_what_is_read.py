@@ -30,7 +30,7 @@ EDIT = ("square.sum().backward()", "square.sum().backward(retain_graph=True)")
 
 
 class StepMovesWhatIsRead(OfTheCode):
-    name, fact = "step-moves-what-is-read", "elder"
+    fact = "elder"
     sentence = (
         "{subject} shares its memory with the tensor read here, so that each step changes both; it needs a clone()"
     )

@@ -21,13 +21,11 @@ from __future__ import annotations
 
 from itertools import takewhile
 
-from autofix.core.model import Finding
 from autofix.experiments.compare import comparable
 from autofix.experiments.readings import LEAST
 from autofix.experiments.sketches import norm
 from autofix.probe import wire
-from autofix.verdict.evidence import Evidence
-from autofix.verdict.property import Example, Property
+from autofix.verdict.property import Evidence, Example, Finding, Property
 
 GAN = """\
 G, D = nn.Linear(4, 6), nn.Linear(6, 1)
@@ -147,8 +145,6 @@ IDLE = GAN.replace("score = D(fake.detach())", "score = D(torch.randn(8, 6))")
 
 
 class StepsWithoutGradient(Property):
-    name = "steps-without-gradient"
-    runs = ("cut", "edited", "letter")
     sentence = "the optimizer of {owner} makes {count} steps {how}, although a loss depends on its parameters"
     raises = (
         Example(GAN, "loss_g = F.mse_loss(score, one)", "loss_g = F.mse_loss(D(fake.detach()), one)"),

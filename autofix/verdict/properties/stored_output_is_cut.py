@@ -18,9 +18,7 @@ only the samples of this pass do. Mostly such an output is to be computed anew f
 
 from __future__ import annotations
 
-from autofix.core.model import Finding
-from autofix.verdict.evidence import Evidence
-from autofix.verdict.property import Example, Property
+from autofix.verdict.property import Evidence, Example, Finding, Property
 
 JOINED = """\
 from torch.distributions import Categorical
@@ -129,8 +127,6 @@ CUT = _cut("memory.logps = memory.logps.detach()")
 
 
 class StoredOutputIsCut(Property):
-    name = "stored-output-is-cut"
-    runs = ("letter", "sourced")
     last = True
     sentence = (
         "the loss uses an output that an earlier iteration stored beside its input data. Detached, it does not train "

@@ -15,9 +15,7 @@ its tensors meet a graph; under `no_grad` they pass in silence.
 
 from __future__ import annotations
 
-from autofix.core.model import Finding
-from autofix.verdict.evidence import Evidence
-from autofix.verdict.property import Example, Property
+from autofix.verdict.property import Evidence, Example, Finding, Property
 
 OWNED = """\
 body, head = nn.Linear(3, 4), nn.Linear(4, 1)
@@ -33,9 +31,7 @@ ALLOWED = ("inference_mode", "no_grad")
 
 
 class SwitchedOffForWhatIsOwned(Property):
-    name = "switched-off-for-what-is-owned"
     anyway = True
-    runs = ("edited", "trace")
     sentence = "{subject}, which an optimizer owns, is used here with gradients off, and would never learn"
     raises = (Example(OWNED, *ALLOWED),)
     silent = (Example(PROBED, *ALLOWED),)

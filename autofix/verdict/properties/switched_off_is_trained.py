@@ -16,10 +16,8 @@ what that call needs, or detach what leaves the block. A loss that trains its ow
 
 from __future__ import annotations
 
-from autofix.core.model import Effect, Finding
 from autofix.verdict import lifted
-from autofix.verdict.evidence import Evidence
-from autofix.verdict.property import Example, Property
+from autofix.verdict.property import Effect, Evidence, Example, Finding, Property
 
 GUIDED = """\
 scorer, model = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1)), nn.Linear(3, 3)
@@ -63,8 +61,6 @@ LIFTED = ("torch.no_grad()", "torch.enable_grad()")
 
 
 class SwitchedOffIsTrained(Property):
-    name = "switched-off-is-trained"
-    runs = ("letter",)
     sentence = "the edit switches gradients on for more than the failing call needs: {subject}"
     raises = (
         Example(GUIDED.replace("LOSS", TRAINED), *OFF),

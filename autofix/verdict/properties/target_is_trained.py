@@ -16,9 +16,7 @@ Meant is the opposite: detach the target, and compute the prediction again with 
 
 from __future__ import annotations
 
-from autofix.core.model import Finding
-from autofix.verdict.evidence import Evidence
-from autofix.verdict.property import Example, Seen
+from autofix.verdict.property import Evidence, Example, Finding, Seen
 
 CRITIC = """\
 critic = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1))
@@ -47,8 +45,7 @@ CUT = ("    value = next_value\n", "    value = next_value.detach()\n")
 
 
 class TargetIsTrained(Seen):
-    name, fact = "target-is-trained", "target-handed-on"
-    runs = ("letter",)
+    fact = "target-handed-on"
     sentence = (
         "the value handed on is a target here and the prediction in the next iteration. The edit detaches the "
         "prediction, so that only the target is trained"

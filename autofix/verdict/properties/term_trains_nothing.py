@@ -17,9 +17,7 @@ then.
 
 from __future__ import annotations
 
-from autofix.core.model import Finding
-from autofix.verdict.evidence import Evidence
-from autofix.verdict.property import Example, Property
+from autofix.verdict.property import Evidence, Example, Finding, Property
 from autofix.verdict.runs import lines
 
 TYPO = """\
@@ -64,9 +62,7 @@ KEPT = ("seen.backward()", "seen.backward(retain_graph=True)")
 
 
 class TermTrainsNothing(Property):
-    name = "term-trains-nothing"
     change = "uncut"
-    runs = ("letter", "sourced")
     sentence = (
         "this term is cut off from {owner} by the detach here: no gradient gets there, and the term trains nothing"
     )

@@ -38,7 +38,7 @@ TRAINED = "pool.submit(train, torch.randn(4, 3)).result()"
 
 
 class TrainedInThread(Seen):
-    name, fact = "trained-in-thread", "trained-in-thread"
+    fact = "trained-in-thread"
     sentence = "this backward runs in a thread of its own, where the runs do not see all that the edit does"
     raises = (
         Example(POOL.replace("CALL", TRAINED), *CUT),

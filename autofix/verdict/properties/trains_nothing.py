@@ -16,9 +16,7 @@ residual of `u'' + u` still trains. It is always said of what has kinks, as by `
 
 from __future__ import annotations
 
-from autofix.core.model import Finding
-from autofix.verdict.evidence import Evidence
-from autofix.verdict.property import Example, Property
+from autofix.verdict.property import Evidence, Example, Finding, Property
 
 SLICED = """\
 net, other = nn.Sequential(nn.Linear(2, 8), nn.Tanh(), nn.Linear(8, 1)), nn.Parameter(torch.ones(1))
@@ -69,8 +67,6 @@ ALONE = LINE.replace("- t + u)", "- t)")
 
 
 class TrainsNothing(Property):
-    name = "trains-nothing"
-    runs = ("letter", "trace")
     sentence = "this derivative is always zero: its output does not depend on {subject} that it is taken by"
     raises = (
         Example(SLICED, *ALLOWED),

@@ -12,11 +12,9 @@ The gradient that the loss is meant to have is not known then, so no edit can be
 
 from __future__ import annotations
 
-from autofix.core.model import Finding
 from autofix.experiments.compare import comparable
 from autofix.experiments.losses import losses
-from autofix.verdict.evidence import Evidence
-from autofix.verdict.property import Example, Seen
+from autofix.verdict.property import Evidence, Example, Finding, Seen
 
 AVERAGED = """\
 import statistics
@@ -37,9 +35,8 @@ IN_NUMPY = AVERAGED.replace("statistics.fmean", "np.mean")
 
 
 class ValueLeftNumpy(Seen):
-    name = fact = "value-left-numpy"
+    fact = "value-left-numpy"
     anyway = True
-    runs = ("letter", "nudged")
     sentence = "a value that the loss depends on leaves numpy here, and its gradient cannot be followed further"
     raises = (Example(AVERAGED, *EDIT),)
     silent = (

@@ -20,11 +20,9 @@ could say.
 
 from __future__ import annotations
 
-from autofix.core.model import Finding
 from autofix.verdict import aims
-from autofix.verdict.evidence import Evidence
 from autofix.verdict.left_open.aims import trained
-from autofix.verdict.property import Example, Property
+from autofix.verdict.property import Evidence, Example, Finding, Property
 
 VIEWS = """\
 net, head = nn.Linear(4, 5), nn.Linear(5, 3)
@@ -116,8 +114,6 @@ CRITIC_KEEPS = ("delta.square().mean().backward()", "delta.square().mean().backw
 
 
 class WeightIsTrained(Property):
-    name = "weight-is-trained"
-    runs = ("trace",)
     sentence = (
         "the loss also trains the weight of one of its terms, such as an advantage, through the graph that fails; the"
         " weight may be meant as a constant"

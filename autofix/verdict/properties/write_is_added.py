@@ -13,9 +13,7 @@ It moves nothing in the passes that were seen, where no value is out of the rang
 
 from __future__ import annotations
 
-from autofix.core.model import Finding
-from autofix.verdict.evidence import Evidence
-from autofix.verdict.property import Example, Property, course_name
+from autofix.verdict.property import Evidence, Example, Finding, Property, course_name
 
 CLAMPED = """\
 w, bias = torch.randn(4, requires_grad=True), torch.zeros(1, requires_grad=True)
@@ -33,8 +31,6 @@ BOTH = f"    bias.clamp_(-0.8, 0.8)\n{WRITES}"
 
 
 class WriteIsAdded(Property):
-    name = "write-is-added"
-    runs = ("edited", "followed")
     sentence = "the edit writes {name} in place, without changing it in these runs; the code never writes it"
     raises = (Example(CLAMPED, *ALL),)
     silent = (

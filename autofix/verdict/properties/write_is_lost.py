@@ -17,11 +17,9 @@ The write is lost: the parameters keep their values, at once or in a pass in whi
 
 from __future__ import annotations
 
-from autofix.core.model import Finding
 from autofix.probe import wire
 from autofix.syntax.lost import lost_write
-from autofix.verdict.evidence import Evidence
-from autofix.verdict.property import Example, Property, course_name
+from autofix.verdict.property import Evidence, Example, Finding, Property, course_name
 
 SWAPPED = """\
 net = nn.Linear(3, 1)
@@ -74,9 +72,7 @@ UNSEEN = "it changes nothing in these runs, and the edit no longer makes it"
 
 
 class WriteIsLost(Property):
-    name = "write-is-lost"
     anyway = True
-    runs = ("edited", "followed")
     sentence = "the write to {subject} is lost: {why}"
     raises = (
         Example(SWAPPED, "p.copy_(b)", "p = b.clone()"),

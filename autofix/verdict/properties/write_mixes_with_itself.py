@@ -48,7 +48,7 @@ def _quietly(line: str) -> tuple[str, str]:
 
 
 class WriteMixesWithItself(OfTheCode):
-    name, fact = "write-mixes-with-itself", "mixed-with-itself"
+    fact = "mixed-with-itself"
     sentence = "{subject} are one tensor, and this line mixes it with itself. To keep the two apart, make a copy"
     raises = (
         Example(AVERAGE.replace("KEPT", "net").replace("WRITE", BLEND), *_quietly(BLEND)),

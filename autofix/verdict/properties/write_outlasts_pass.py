@@ -105,7 +105,7 @@ BORN_AGAIN = BANNED.replace("base[banned] = -1e9", "base[banned] = torch.randn(l
 
 
 class WriteOutlastsPass(OfTheCode):
-    name, fact = "write-outlasts-pass", "entries-left"
+    fact = "entries-left"
     sentence = (
         "done under no_grad, this write stays in {subject}, and later iterations read entries that only an earlier "
         "one set; it may be meant for one iteration alone"
