@@ -16,11 +16,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from autofix.core.model import Finding, Treatment
 from autofix.experiments.compare import differences
 from autofix.experiments.sketches import LIVE
-from autofix.verdict.evidence import Evidence
-from autofix.verdict.property import Example, Property
+from autofix.verdict.property import Evidence, Example, Finding, Property, Treatment
 
 BEST = """\
 net = nn.Linear(3, 1)
@@ -41,9 +39,7 @@ TAKEN, DETACHED, COPIED = "net.weight.numpy()", "net.weight.detach().numpy()", "
 
 
 class ArrayFollowsWeight(Property):
-    name = "array-follows-weight"
     last = True
-    runs = ("further", "sharing", "prints_alike")
     sentence = (
         "an array shares the memory of a weight, and is read behind later steps: it then shows the latest values; a "
         "copy (`.detach().numpy().copy()`) would keep those of its time"

@@ -19,14 +19,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from autofix.core.model import Finding
 from autofix.probe import wire
 from autofix.syntax.blocks import after, block_of, loops
 from autofix.syntax.calls import name_of
 from autofix.syntax.source import Source
 from autofix.syntax.sources import Sources
-from autofix.verdict.evidence import Evidence
-from autofix.verdict.property import Example, Property
+from autofix.verdict.property import Evidence, Example, Finding, Property
 
 _TRIES = 4
 """Pairs of runs at most: where the code fails with all these branches, each is entered alone."""
@@ -76,9 +74,7 @@ BEHIND = "    optimizer.step()\n", "    optimizer.step()\n    reader.state = rea
 
 
 class BranchTrainsOtherwise(Property):
-    name = "branch-trains-otherwise"
     last = True
-    runs = ("may_go_on", "further", "prints_alike")
     sentence = "in a branch that the runs do not come to, at {where}, {what}"
     raises = (
         Example(KEPT, *STORED),

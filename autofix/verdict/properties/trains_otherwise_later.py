@@ -14,9 +14,7 @@ that are put back. A cut or an alias that harms nothing before does so from ther
 
 from __future__ import annotations
 
-from autofix.core.model import Finding
-from autofix.verdict.evidence import Evidence
-from autofix.verdict.property import Example, Property
+from autofix.verdict.property import Evidence, Example, Finding, Property
 
 KEPT = """\
 net, head = nn.Linear(3, 4), nn.Linear(4, 1)
@@ -57,9 +55,7 @@ BEHIND = "    optimizer.step()\n", "    optimizer.step()\n    reader.state = rea
 
 
 class TrainsOtherwiseLater(Property):
-    name = "trains-otherwise-later"
     last = True
-    runs = ("may_go_on", "further", "prints_alike")
     sentence = "behind the iterations compared, {what}"
     raises = (
         Example(WINDOW, *IN_FORWARD),
