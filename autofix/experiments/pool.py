@@ -407,7 +407,8 @@ class Pool:
             return builder.compiled(spec)
         if spec.reading is None:
             lead = RunSpec.reference(spec.beside, spec.treatment, Intervention.FURTHER) if spec.beside else None
-            return builder.edited(spec, self._wait(lead or self._first_letter()), self._expected(spec))
+            lead = replace(lead, turned=spec.turned) if lead else self._first_letter()
+            return builder.edited(spec, self._wait(lead), self._expected(spec))
         reading = spec.reading
         letter = RunSpec.reference(reading.letter)
         if spec == letter and later.died_early(self._wait(_FIRST_RUN)):

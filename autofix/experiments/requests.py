@@ -45,8 +45,9 @@ _FIRST = 3
 """Steps of each optimizer by which a run that differs from a reference mostly shows it."""
 _FURTHER = 60
 """Steps beyond those of a reference that came to its end after which an edited script need not come to its own."""
-_A_WHILE, _MANY = 3.0, 200
-"""Seconds of computing, and steps beyond the failure, for which runs go further than what is compared otherwise."""
+_A_WHILE, _MANY, _SOME = 3.0, 200, 20
+"""Seconds of computing, and steps beyond the failure, for which runs go further than what is compared otherwise; and
+the steps where they take other branches."""
 _BRIEFLY = 2
 """Passes of loops that train in runs that are to come to the next pass of the loops around them."""
 _SHIFTS = {Intervention.OUTPUTS: 0.0, Intervention.SHIFTED: 1.0, Intervention.SHIFTED_FAR: -4.0}
@@ -194,7 +195,7 @@ class Builder:
     def _further(self, asked: wire.Request, first: wire.Trace, spec: RunSpec) -> wire.Request:
         """A run that comes to the next pass of the loops around what failed, or to the end: those inside end soon."""
         if spec.intervention.goes_on:
-            return asked if spec.beside else self._on(asked, first)
+            return asked if spec.beside else self._on(asked, first, _SOME if spec.turned else _MANY)
         if spec.intervention not in (Intervention.SHORTENED, Intervention.THROUGH):
             return asked
         asked = replace(asked, setup=replace(asked.setup, shorten=_BRIEFLY), time_limit=self._limit(first))
@@ -205,13 +206,13 @@ class Builder:
         stop = tuple(most and max(most, needed) for most, needed in zip(asked.stop_at, far, strict=False))
         return replace(asked, stop_at=stop)
 
-    def _on(self, asked: wire.Request, first: wire.Trace) -> wire.Request:
+    def _on(self, asked: wire.Request, first: wire.Trace, passes: int) -> wire.Request:
         """A reference that goes on behind the first one, to the end of the script or for a while."""
         budget = self.target.budget or _A_WHILE
         failed_at = (self.baseline.backward_count, *self.baseline.counts)
         return replace(
             asked, failed_at=failed_at, stop_at=(), most=(), idle=(), rounds=(), budget=budget, longest=budget,
-            passes=_MANY, time_limit=self._limit(first),
+            passes=passes, time_limit=self._limit(first),
         )  # fmt: skip
 
     def _limit(self, first: wire.Trace) -> float:
@@ -231,6 +232,7 @@ class Builder:
         shows = spec.intervention is Intervention.THROUGH and not frozen  # what the script itself prints in the end
         doubled = sum(self.baseline.counts) if spec.intervention is Intervention.DOUBLED else -1
         files = {**(self.written if spec.reading is not None else {}), **dict(spec.files)}
+        on = spec.intervention.goes_on
         return replace(
             plain(self.target, mode, files), passes=self.target.passes, threads=_threads(self.baseline),
             grace=GRACE, perturbed=self.perturbed and not (unmoved or shows), early=len(self.baseline.counts),
@@ -239,7 +241,9 @@ class Builder:
             frozen=frozen, still=still, shapes=-1 if frozen or self.removed is not None else _SHAPES,
             held=unmoved or (frozen and self.removed is not None),
             compared=spec.intervention is Intervention.COMPARED, farther=spec.intervention is Intervention.FARTHER,
-            stirred=spec.intervention is Intervention.STIRRED, unshared=spec.intervention is Intervention.FURTHER,
+            stirred=spec.intervention is Intervention.STIRRED, further=on, turned=spec.turned,
+            branches=bool(spec.turned) or (on and spec.reading is not None),
+            unshared=on and (spec.reading is not None or spec.intervention is Intervention.UNSHARED),
             late=spec.since if spec.intervention is Intervention.LATE else -1, late_of=spec.late_of,
             nudged=spec.intervention is Intervention.NUDGED, doubled=doubled,
             bounding=spec.intervention is Intervention.BOUNDING,

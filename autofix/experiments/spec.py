@@ -26,8 +26,8 @@ class Intervention(enum.Enum):
     FARTHER: they start a trifle farther than usual. STIRRED: a step also moves what it has no gradient for.
     COMPILED: `torch.compile` compiles, and no instrument watches. SHORTENED: loops that train end after two passes, so
     that the loops around them come to their next. THROUGH: so they do, and the run goes on to the end of the script.
-    FURTHER: arrays of weights keep the values that they were taken with; it goes on for a while behind what is compared
-    otherwise. SHARING: so it does, and arrays share the memory of weights, as they do.
+    FURTHER: it goes on for a while behind what is compared otherwise; in a reference, arrays of weights keep the values
+    that they were taken with. UNSHARED: so it does, and so they do in an edited script.
     """
 
     NONE = enum.auto()
@@ -51,12 +51,12 @@ class Intervention(enum.Enum):
     SHORTENED = enum.auto()
     THROUGH = enum.auto()
     FURTHER = enum.auto()
-    SHARING = enum.auto()
+    UNSHARED = enum.auto()
 
     @property
     def goes_on(self) -> bool:
         """Whether it is compared with a reference that goes on behind the others."""
-        return self in (Intervention.FURTHER, Intervention.SHARING)
+        return self in (Intervention.FURTHER, Intervention.UNSHARED)
 
     @property
     def only_watches(self) -> bool:
@@ -71,7 +71,8 @@ class RunSpec:
     `owner` is the optimizer that an intervention is about, where it is about one; `since`, the round it begins at;
     `late_of` the parameters that it is about, each an optimizer and its place there, where not all are;
     `times`, how many times as far as the reference an edited script goes, or which of several such references it is;
-    `beside`, the reading beside which it goes FURTHER, and ends where that does.
+    `beside`, the reading beside which it goes FURTHER, and ends where that does; `turned`, the comparisons, by what
+    told of them, that give the opposite in it.
     """
 
     files: tuple[tuple[Path, bytes], ...] = ()
@@ -83,6 +84,7 @@ class RunSpec:
     late_of: tuple[tuple[int, int], ...] = ()
     times: int = 1
     beside: Reading | None = None
+    turned: tuple[str, ...] = ()
 
     @classmethod
     def edited(

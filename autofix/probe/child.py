@@ -118,36 +118,24 @@ class Run(State):
         self.taps.listeners.append(self.origins)
 
     def _arm_compared(self) -> None:
-        from .engine.born import Unreachable
         from .instruments.courses import Courses, Stepped
-        from .instruments.guards import Guards
         from .instruments.hooks import Hooks
-        from .instruments.terms import GrowingLosses
         from .instruments.uses import Uses
         from .reference.freeze import KeyedRandom
 
         asked, heard = self.request, self.taps.listeners
-        if asked.bounding:
-            from .reference.bounding import show
-
-            show(self.taps)
+        self._arm_values()
         uses = Uses(self.frames, self.names, self.taps)
         hooks = Hooks(self.frames, self.taps, self.names, self.witness)
-        heard += [uses, hooks, GrowingLosses(self.frames)]
-        heard.append(Unreachable(self.frames, self.taps, self.names))
+        heard += [uses, hooks]
+        self._arm_guards(hooks)
         self._arm_comparisons()
-        if asked.mode == "reference" and asked.watch_origins:
-            self._watch_origins()
-        self.guards = Guards(self.frames, self.names, self.taps, shapes=asked.shapes, growing=asked.growing)
-        self.witness.guards = self.guards
         if asked.mode == "reference":
             from .reference import arming
 
+            if asked.watch_origins:
+                self._watch_origins()
             arming.arm(self, uses, hooks)
-        else:
-            from .instruments.kept import KeptGraphs
-
-            heard.append(KeptGraphs(self.frames))
         self.courses = Courses(self.taps, self.names, self.witness, self.guards)
         # Guards first: they must see a segment end before the witness looks; the freezer undoes a step last of all.
         heard += [self.guards, self.courses, self.witness]
@@ -170,6 +158,36 @@ class Run(State):
 
             Unshared(self.taps)
         self._arm_last()
+
+    def _arm_values(self) -> None:
+        """What comes out otherwise than the script says, whatever is watched."""
+        asked = self.request
+        if asked.branches:
+            from .standins.branches import Branches
+
+            branches = Branches(self.frames.owned, asked.lines, asked.turned)
+            branches.install(self.overlay.change)
+            self.taps.listeners.append(branches)
+        if asked.bounding:
+            from .reference.bounding import show
+
+            show(self.taps)
+
+    def _arm_guards(self, hooks: Any) -> None:
+        """What looks for faults; a run that goes on behind what is compared otherwise has none to look for."""
+        from .engine.born import Unreachable
+        from .instruments.guards import Guards, Reached
+        from .instruments.kept import KeptGraphs
+        from .instruments.terms import GrowingLosses
+
+        asked, known = self.request, (self.frames, self.names, self.taps)
+        if asked.further:
+            self.guards = Reached(*known, lambda: int(hooks.cut_before()))  # a reference sets it later
+        else:
+            self.guards = Guards(*known, shapes=asked.shapes, growing=asked.growing)
+            self.taps.listeners += [GrowingLosses(self.frames), Unreachable(self.frames, self.taps, self.names)]
+            self.taps.listeners += [KeptGraphs(self.frames)] if asked.mode == "candidate" else []
+        self.witness.guards = self.guards
 
     def _hear_of_starts(self) -> None:
         """What moves parameters hears what a reference does with them otherwise."""

@@ -118,7 +118,7 @@ class Stem:
             (one.script, one.argv, one.module, one.memory_limit, replace(one.setup, closures=0))
             for one in (self.asked, request)
         )
-        plain = not (request.frozen or request.ordered or request.follow or request.graph)
+        plain = not (request.frozen or request.ordered or request.follow or request.graph or request.branches)
         traced = request.mode == "trace" and not request.watch_origins
         kind = traced or request.mode in ("reference", "candidate")
         return self.place.fits(request) and mine == other and plain and kind and request.threads == self.asked.threads

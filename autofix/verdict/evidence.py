@@ -18,6 +18,7 @@ from autofix.verdict.left_open.own_output import with_input
 from autofix.verdict.left_open.start import with_start
 from autofix.verdict.meant import meant
 from autofix.verdict.runs import Runs, once
+from autofix.verdict.to_come import may_do_otherwise
 from autofix.verdict.wording import whose
 
 
@@ -56,6 +57,17 @@ class Evidence(Runs):
         known = (source.imported for source in self.sources.project(str(self.case.pool.target.script)))
         clocks = any(name.startswith(("time", "datetime", "perf_counter")) for names in known for name in names)
         return not clocks and not differences(self.followed, self.edited, LIVE, printed=True)
+
+    @once
+    def may_go_on(self) -> bool:
+        """Whether runs that go on may show more: the program did not end, and may do later what it does not do now.
+
+        What another reading takes for a constant is known of the passes compared alone.
+        """
+        reading, runs = self.reading, (self.letter, self.edited)
+        stopped = "stopped" in (one.outcome for one in runs)
+        files = self.sources.project(str(self.case.pool.target.script))
+        return stopped and replace(reading, truncated=False) == reading.letter and may_do_otherwise(files)
 
     @once
     def without_zeros(self) -> wire.Trace | None:

@@ -10,12 +10,21 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from autofix.core.model import Comparison, Diagnosis, Question, Reading, Refused, RunOutcome, Treatment
-from autofix.experiments.compare import comparable, same_or_rounded, shows_otherwise, starved
+from autofix.experiments.compare import (
+    comparable,
+    differences,
+    failed_with,
+    of_rounding,
+    same_or_rounded,
+    shows_otherwise,
+    starved,
+)
 from autofix.experiments.pool import Pool
 from autofix.experiments.readings import deprived
 from autofix.experiments.sketches import EXACT, FROZEN, LIVE
 from autofix.experiments.spec import Intervention, RunSpec
 from autofix.experiments.unwritten import moved_values, sampled
+from autofix.experiments.values import line_of, taken_otherwise
 from autofix.probe import wire
 from autofix.syntax.sources import Sources
 from autofix.verdict.parts.parts import Part, parts
@@ -89,6 +98,20 @@ class Shortened:
     def are_alike(self) -> bool:
         """Whether both train the same."""
         return _are_alike(self.code, self.edited, self.tolerance)
+
+    def departure(self, *, printed: bool) -> str:
+        """What is another in the edited run, as a clause; '' where nothing is, or time ended it."""
+        code, edited = self.code, self.edited
+        if edited.outcome == "failed":
+            return f"the edited script stops with {failed_with(edited)}"
+        if not edited.ended_well:
+            return ""
+        apart = differences(code, edited, self.tolerance, printed=printed)
+        if apart and not of_rounding(apart):
+            first = min(apart, key=lambda one: one.step)
+            return first.note or f"{first.parameter} gets another gradient at step {first.step + 1}"
+        place = taken_otherwise(code, edited)
+        return f"the number that the code reads at {line_of(place)} has another value" if place else ""
 
 
 class Runs:
@@ -376,30 +399,31 @@ class Runs:
         runs = self.case.pool.get(one), self.case.pool.get(two)
         return shows_otherwise(*runs) and shows_otherwise(*runs, self.case.pool.get(replace(one, times=2)))
 
-    def further(self, reading: Reading) -> Shortened | None:
+    def further(
+        self, reading: Reading, ways: Sequence[Treatment] = WAYS, turned: tuple[str, ...] = ()
+    ) -> Shortened | None:  # fmt: skip
         """Both runs, for a while behind what is compared otherwise; None where they are not alike in that.
+
+        `turned`: the comparisons that give the opposite in both.
 
         Parameters move only where all that is compared is the same to the last bit: rounding would grow with them.
         """
-        for treatment, tolerance in ((Treatment.LIVE, EXACT), (Treatment.FROZEN, FROZEN), (Treatment.STILL, FROZEN)):
+        for treatment in ways:
+            tolerance = EXACT if treatment is Treatment.LIVE else FROZEN
             if not _are_alike(self.of(reading, treatment), self.of_edit(treatment), tolerance):
                 continue
-            code = self.of(reading, treatment, Intervention.FURTHER)
-            made = Shortened(code, self._beside(reading, treatment), max(tolerance, LIVE))
-            return None if comparable(code) else made
+            lead = replace(RunSpec.reference(reading, treatment, Intervention.FURTHER), turned=turned)
+            follows = replace(lead, files=RunSpec.edited(self.files).files, reading=None, beside=reading)
+            code = self.case.pool.get(lead)
+            made = None if comparable(code) else self.case.pool.get(follows)
+            return Shortened(code, made, max(tolerance, LIVE)) if made is not None else None
         return None
 
     def sharing(self, reading: Reading) -> tuple[wire.Trace, wire.Trace]:
         """The edited script as it goes on with arrays that keep their values, and with those that follow weights."""
-        kept, shared = (
-            self._beside(reading, Treatment.LIVE, how) for how in (Intervention.FURTHER, Intervention.SHARING)
-        )
+        spec, ways = RunSpec.edited(self.files), (Intervention.UNSHARED, Intervention.FURTHER)
+        kept, shared = (self.case.pool.get(replace(spec, intervention=how, beside=reading)) for how in ways)
         return kept, shared
-
-    def _beside(
-        self, reading: Reading, treatment: Treatment, how: Intervention = Intervention.FURTHER
-    ) -> wire.Trace:  # fmt: skip
-        return self.case.pool.get(replace(RunSpec.edited(self.files, treatment, how), beside=reading))
 
     def compared(self, reading: Reading | None) -> tuple[Comparison, ...]:
         """The runs of a reading (of the code as written where it is None) and of the edit that were made alike."""

@@ -1,4 +1,4 @@
-"""What a program may still do behind the place where a run of it was stopped: whether anything may train more."""
+"""What a program may still do behind the place where a run of it was stopped: train more, or otherwise."""
 
 from __future__ import annotations
 
@@ -56,6 +56,16 @@ def may_train_more(sources: Sources, stack: Stack) -> bool:
         return any(makers.trained_in(node) for frame in stack for node in _left(sources, frame))
     except _UnresolvedError:
         return True
+
+
+def may_do_otherwise(files: Iterable[Source]) -> bool:
+    """Whether a program can do later what it does not do now: something in it is compared, or counted in turns."""
+    kinds = ast.Compare, ast.While, ast.IfExp, ast.Mod, ast.FloorDiv
+    return any(isinstance(node, kinds) and not _asks_for_main(node) for one in files for node in one.walk())
+
+
+def _asks_for_main(node: ast.AST) -> bool:
+    return isinstance(node, ast.Compare) and isinstance(node.left, ast.Name) and node.left.id == "__name__"
 
 
 class _Makers:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import threading
 from collections import Counter, deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -422,6 +422,28 @@ class Guards(Listener):
     def _report(self, name: str, stack: Raw, subject: str) -> None:
         if (name, stack) not in self.found:
             self.found[name, stack] = self._frames.fact(name, stack, subject)
+
+
+class Reached(Guards):
+    """Knows the leaves that each backward reaches, and looks for no faults: where a run only goes on."""
+
+    def __init__(self, frames: Frames, names: Names, taps: Taps, cut_before: Callable[[], int]) -> None:
+        """`cut_before`: the age of what the backward that goes on is cut off from."""
+        super().__init__(frames, names, taps, shapes=0, growing=0)
+        self._cut_before = cut_before
+
+    def backward(self, call: Call) -> None:
+        if call.outer is None:
+            self.leaves = [*graph.leaves(graph.walk(call.roots, graph.since(self._cut_before())))]
+
+    def backward_done(self, call: Call) -> None:
+        pass
+
+    def step(self, index: int, optimizer: torch.optim.Optimizer) -> None:
+        pass
+
+    def step_done(self, index: int, optimizer: torch.optim.Optimizer) -> None:
+        pass
 
 
 def _is_multiple(one: tuple[float, ...], other: tuple[float, ...], *, single: bool) -> bool:

@@ -69,10 +69,11 @@ def arm(run: State, uses: Uses, hooks: Hooks) -> None:
         heard.append(AimedAt(run.frames, run.taps, aims, sources, lambda: run.off))
     carried = Carried(run.frames, run.names, asked.truncated, sources, once=asked.once)
     hooks.cut_before = lambda: carried.cut_before
-    heard += [HandedOn(carried, asked.handed), KeepGraphs(), Evaluations(run.frames), carried]
+    heard += [HandedOn(carried, asked.handed)] if asked.handed or not asked.further else []
+    heard += [KeepGraphs(), Evaluations(run.frames), carried]
     heard += [sources, SteppedConstants(run.frames, run.taps, sources)] if sources is not None else []
     off = run.off = _arm_cuts(run)
-    heard.append(Slopes(run.frames, run.taps))
+    heard += [] if asked.further else [Slopes(run.frames, run.taps)]
     perform = _performing(run, off)
     if perform.sites is not None:
         perform.sites.hooks = hooks

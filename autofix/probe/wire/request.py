@@ -126,6 +126,9 @@ class Request:
     grace: float = 0.3  # seconds of computing in which a run is to make more steps than `passes`; else it makes none
     growing: int = 3  # passes in a row that must each reach more old nodes before a graph is said to grow
     failed_at: tuple[int, ...] = ()
+    further: bool = False  # it goes on behind what is compared otherwise: no fault is looked for there
+    branches: bool = False  # comparisons that came out alike each time are told
+    turned: tuple[str, ...] = ()  # of these, by what they are told by: those that give the opposite
     unshared: bool = False  # arrays of what an optimizer owns get memory of their own
     concerned: tuple[int, ...] = ()  # the optimizers whose parameters the failing graph leads to; none: all are
     budget: float = 0.0  # seconds beyond the failure within which enough is to be seen; 0: as many as it takes

@@ -16,11 +16,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from autofix.core.model import Finding
 from autofix.experiments.compare import differences
 from autofix.experiments.sketches import LIVE
-from autofix.verdict.evidence import Evidence
-from autofix.verdict.property import Example, Property
+from autofix.verdict.property import Evidence, Example, Finding, Property, Treatment
 
 BEST = """\
 net = nn.Linear(3, 1)
@@ -41,9 +39,7 @@ TAKEN, DETACHED, COPIED = "net.weight.numpy()", "net.weight.detach().numpy()", "
 
 
 class ArrayFollowsWeight(Property):
-    name = "array-follows-weight"
     last = True
-    runs = ("sharing", "prints_alike")
     sentence = (
         "an array shares the memory of a weight, and is read behind later steps: it then shows the latest values; a "
         "copy (`.detach().numpy().copy()`) would keep those of its time"
@@ -60,6 +56,10 @@ class ArrayFollowsWeight(Property):
         files = evidence.edited_sources.project(str(evidence.case.pool.target.script))
         taken = any(word in one.text for one in files for word in ("numpy(", "asarray(", "array("))
         if not taken or replace(evidence.reading, truncated=False) != evidence.reading.letter:
+            return None
+        made = evidence.further(evidence.reading, (Treatment.LIVE,))
+        # In the code's run they keep their values: where it does the same as the edit, it makes no difference.
+        if made is not None and not differences(made.code, made.edited, LIVE, printed=evidence.prints_alike):
             return None
         kept, shared = evidence.sharing(evidence.reading)
         if not (kept.ended_well and shared.ended_well):

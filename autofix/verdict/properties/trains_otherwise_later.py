@@ -14,15 +14,7 @@ that are put back. A cut or an alias that harms nothing before does so from ther
 
 from __future__ import annotations
 
-import ast
-from dataclasses import replace
-
-from autofix.core.model import Finding
-from autofix.experiments.compare import differences, failed_with, of_rounding
-from autofix.experiments.values import line_of, taken_otherwise
-from autofix.verdict.evidence import Evidence
-from autofix.verdict.property import Example, Property
-from autofix.verdict.runs import Shortened
+from autofix.verdict.property import Evidence, Example, Finding, Property
 
 KEPT = """\
 net, head = nn.Linear(3, 4), nn.Linear(4, 1)
@@ -63,9 +55,7 @@ BEHIND = "    optimizer.step()\n", "    optimizer.step()\n    reader.state = rea
 
 
 class TrainsOtherwiseLater(Property):
-    name = "trains-otherwise-later"
     last = True
-    runs = ("letter", "edited", "further", "prints_alike")
     sentence = "behind the iterations compared, {what}"
     raises = (
         Example(WINDOW, *IN_FORWARD),
@@ -78,39 +68,6 @@ class TrainsOtherwiseLater(Property):
     )
 
     def find(self, evidence: Evidence) -> Finding | None:
-        reading, runs = evidence.reading, (evidence.letter, evidence.edited)
-        # What another reading takes for a constant is known of the passes compared alone.
-        if replace(reading, truncated=False) != reading.letter or "stopped" not in (one.outcome for one in runs):
-            return None
-        made = evidence.further(reading) if _may_change(evidence) else None
-        what = _said(made, printed=evidence.prints_alike) if made is not None else ""
+        made = evidence.further(evidence.reading) if evidence.may_go_on else None
+        what = made.departure(printed=evidence.prints_alike) if made is not None else ""
         return self.found(what=what) if what else None
-
-
-def _may_change(evidence: Evidence) -> bool:
-    """Whether the program can do later what it does not do now: something in it is compared, or counted in turns."""
-    files = evidence.sources.project(str(evidence.case.pool.target.script))
-    nodes = (node for source in files for node in source.walk())
-    return any(
-        isinstance(node, (ast.Compare, ast.While, ast.IfExp, ast.Mod, ast.FloorDiv)) and not _asks_for_main(node)
-        for node in nodes
-    )
-
-
-def _asks_for_main(node: ast.AST) -> bool:
-    return isinstance(node, ast.Compare) and isinstance(node.left, ast.Name) and node.left.id == "__name__"
-
-
-def _said(made: Shortened, *, printed: bool) -> str:
-    """What is another in the edited run, as a clause; '' where nothing is, or time ended it."""
-    code, edited = made.code, made.edited
-    if edited.outcome == "failed":
-        return f"the edited script stops with {failed_with(edited)}"
-    if not edited.ended_well:
-        return ""
-    apart = differences(code, edited, made.tolerance, printed=printed)
-    if apart and not of_rounding(apart):
-        first = min(apart, key=lambda one: one.step)
-        return first.note or f"{first.parameter} gets another gradient at step {first.step + 1}"
-    place = taken_otherwise(code, edited)
-    return f"the number that the code reads at {line_of(place)} has another value" if place else ""
