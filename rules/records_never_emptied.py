@@ -105,6 +105,28 @@ def train(x):
 
 for _ in range(3):
     train(torch.randn(4, 2))
+! a model has the list, and the function of the loop only calls it
+class Bank(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net, self.kept = torch.nn.Linear(2, 1), deque(maxlen=6)
+
+    def forward(self, x):
+        self.kept.extend(self.net(x))
+        return torch.stack(list(self.kept)).pow(2).mean()
+
+
+bank = Bank()
+opt = torch.optim.SGD(bank.parameters(), lr=0.1)
+
+
+def train(batches):
+    for x in batches:
+        train: bank(x)
++        bank.kept.clear()
+
+
+train([torch.randn(size, 2) for size in (6, 6, 4, 6)])
 ! unsafe: a default is made once, which may be meant
 -def penalty(net, terms=[]):
 +def penalty(net, terms=None):
@@ -175,14 +197,15 @@ def _defaults(
 
 
 def _is_seen(carrier: Carrier, frame: Frame, function: calls.Function | None) -> bool:
-    """Whether a variable is one of a frame, or of the module or function around it and read there."""
+    """Whether a variable is one of a frame, or of the module or function around it and read there, or its owner is."""
     if carrier.file != frame.file or carrier.function == frame.function:
         return carrier.file == frame.file
     around = carrier.function == "<module>" or frame.function.startswith(f"{carrier.function}.<locals>.")
     root = carrier.path.partition(".")[0]
     if function is None or not around or root in names.locals_of(function):
         return False
-    return names.meets([carrier.path], names.reads(function))
+    read = names.reads(function)
+    return names.meets([carrier.path], read) or any(carrier.path.startswith(f"{one}.") for one in read)
 
 
 def _is_made_anew(source: Source, node: ast.AST, path: str) -> bool:

@@ -433,6 +433,32 @@ def test_what_only_follows_a_new_name_is_no_part(name: str, more: str, expected:
     assert [part.words for part in found if "show(" in part.words] == expected
 
 
+@pytest.mark.parametrize(
+    ("after", "expected"),
+    [
+        ("ks = make(n)\np = x ** ks\n", []),
+        ("ks = make(n)\np = x ** (ks + 1)\n", ["the change to `p = x ** make(n)`"]),
+        ("ks = make(m)\np = x ** ks\n", ["the change to `p = x ** make(n)`"]),
+        ("ks = make(n)\nks = 2 * ks\np = x ** ks\n", ["the change to `p = x ** make(n)`"]),
+    ],
+    ids=["named", "something is added", "another one", "bound again"],
+)
+def test_what_a_statement_computed_may_get_a_name_just_before(after: str, expected: list[str]) -> None:
+    rest = "p = choose(p)\n"
+    found = parts({PATH: f"p = x ** make(n)\n{rest}".encode()}, {PATH: f"{after}{rest}p.sum()\n".encode()}) or []
+    assert [part.words for part in found if "the change" in part.words] == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "tried"),
+    [("torch.stack([torch.as_tensor(d) for d in ds])", False), ("torch.stack([d.clamp(max=9) for d in ds])", True)],
+)
+def test_in_which_memory_a_tensor_is_has_no_part_of_its_own(value: str, *, tried: bool) -> None:
+    found = parts({PATH: b"ds = torch.tensor(ds)\nf(ds)\n"}, {PATH: f"ds = {value}\nf(ds)\ng()\n".encode()}) or []
+    assert not any(b"for d" in part.without and b"stack" not in part.without for part in found)
+    assert any(b"[(d) for d in ds]" in part.without for part in found) is tried
+
+
 def test_how_long_a_graph_is_kept_has_no_part_of_its_own() -> None:
     after = BEFORE.replace("total.backward()", "total.backward(retain_graph=epoch + 1 < 5000)")
     assert parts({PATH: BEFORE.encode()}, {PATH: after.encode()}) == []

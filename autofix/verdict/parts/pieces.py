@@ -18,9 +18,9 @@ from autofix.verdict.parts.indices import OF_TORCH
 from autofix.verdict.parts.options import old_side
 from autofix.verdict.parts.rewritten import shape
 
-_PLACES = {"to", "astype", "cpu", "cuda", "numpy", "array", "asarray", "new", "new_empty", "empty_like", "resize_as_"}
-_PLACES |= {"backward", "step"}
-"""Where a tensor is and in which memory, which is the same here and not elsewhere; and what has no result."""
+_PLACES = {"to", "astype", "cpu", "cuda", "numpy", "array", "asarray", "as_tensor", "new", "new_empty", "empty_like"}
+_PLACES |= {"resize_as_", "backward", "step", "stack"}
+"""Where tensors are and in which memory, which is the same here and not elsewhere; and what has no result."""
 _SPREAD = {"expand", "expand_as", "broadcast_to", "contiguous", "type_as"}
 """What does to values in words what most operations do to them by themselves: where it is not needed, it never is."""
 _UNSEEN = {*GRAPH_WORDS, "device"}

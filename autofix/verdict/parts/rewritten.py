@@ -54,7 +54,12 @@ def rewrites(
     """
     if old is None or new is None:
         return False
-    of_its_own = (_follows(names, old, new), _takes_over(old, new, moved), converts(old, new))
+    of_its_own = (
+        _follows(names, old, new),
+        _takes_over(old, new, moved),
+        _takes_out(old, new, tree),
+        converts(old, new),
+    )
     return any(of_its_own) or _leaves_function(old, new, tree) or _becomes_static(old, new, tree)
 
 
@@ -176,6 +181,14 @@ def _takes_over(old: ast.stmt, new: ast.stmt, moved: Collection[str]) -> bool:
             inner = [*node.args[:1], *([node.func.value] if isinstance(node.func, ast.Attribute) else [])]
             if any(whole.replace(done, ast.dump(one)) == wanted for one in inner):
                 return True
+    return False
+
+
+def _takes_out(old: ast.stmt, new: ast.stmt, tree: ast.AST) -> bool:
+    """Whether a statement only reads by a name, bound once and just before, what it computed itself in its place."""
+    match _before(tree, new):
+        case ast.Assign([ast.Name(name)], value) if _bound(_scope(tree, new))[name] == 1:
+            return exact(_Named(name, value).visit(copy.deepcopy(new))) == exact(old) != exact(new)
     return False
 
 
