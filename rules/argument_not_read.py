@@ -131,7 +131,7 @@ print(first(at).item(), whole(at).item())
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """In the one function of the project that has such a parameter and such a variable."""
-        files = sources.project(diagnosis.failure.stack[-1].file)
+        files = sources.project_of(diagnosis.failure.stack)
         found = [(source, *one) for source in files for one in _unread(source)]
         if len(found) != 1:
             raise Declined("no function, or more than one, reads a leaf from outside and not what it is given")

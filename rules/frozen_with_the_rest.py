@@ -192,7 +192,7 @@ def _optimized(source: Source, whole: str) -> Iterator[str]:
     """`.fc` where an optimizer is given `m.fc.parameters()` of the frozen `m`, under whatever longer name."""
     within = re.compile(rf"(?:^|\.){re.escape(whole.rpartition('.')[2])}([.\[].+)$")
     for node in (one for one in source.walk() if isinstance(one, ast.Call) and "optim" in ast.unparse(one.func)):
-        for argument in (*node.args, *(k.value for k in node.keywords)):
+        for argument in calls.values(node):
             if part := within.search(calls.owner(argument)):
                 yield part[1]
 

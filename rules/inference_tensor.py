@@ -131,7 +131,7 @@ def _modes(source: Source) -> Iterator[tuple[ast.expr, ast.stmt]]:
 
 def _is_on(node: ast.expr) -> bool:
     """Whether a mode is on, whatever the program does: it has no flag, or a constant one."""
-    given = [*node.args, *(word.value for word in node.keywords)] if isinstance(node, ast.Call) else []
+    given = calls.values(node) if isinstance(node, ast.Call) else []
     return all(isinstance(value, ast.Constant) and value.value is True for value in given)
 
 

@@ -12,7 +12,7 @@ from autofix.check.places import said
 from autofix.core import kinds as texts
 from autofix.syntax.calls import path_of
 from autofix.syntax.facts import Bind, Block, Call, Scope
-from autofix.syntax.vocabulary import CUTS
+from autofix.syntax.vocabulary import BACKWARDS, CUTS
 
 HEAD = "import torch\nfrom torch import nn\n\n"
 """Stands before each example."""
@@ -91,7 +91,7 @@ def steps(scope: Scope) -> Iterator[Call]:
 
 def backwards(scope: Scope) -> list[Call]:
     """Calls `.backward(…)` in any spelling: on a loss, by torch.autograd, by a wrapper."""
-    return [*scope.calls.get("backward", ()), *scope.calls.get("manual_backward", ())]
+    return [call for name in sorted(BACKWARDS) for call in scope.calls.get(name, ())]
 
 
 def is_optimizer(scope: Scope, name: str) -> bool:

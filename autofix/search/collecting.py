@@ -53,7 +53,7 @@ def handed_on(diagnosis: Diagnosis, sources: Sources) -> Iterator[tuple[Source, 
         given = [
             calls.name_of(argument)
             for call in calls.within(*(statement for one in off for statement in one.body))
-            for argument in (*call.args, *(word.value for word in call.keywords))
+            for argument in calls.values(call)
             if calls.name_of(call) in _HANDS_ON and calls.path_of(argument)
         ]
         for each, name in ((each, name) for each in sources.imported_by(source) for name in dict.fromkeys(given)):

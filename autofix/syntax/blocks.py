@@ -61,6 +61,16 @@ def passed(source: Source, node: ast.stmt, stack: Iterable[Frame]) -> bool:
     return any(node.lineno <= line <= (node.end_lineno or 0) for line in lines)
 
 
+def holds(outer: ast.AST, node: ast.AST) -> bool:
+    """Whether a node is another one, or stands in it."""
+    return any(one is node for one in ast.walk(outer))
+
+
+def counts(test: ast.expr) -> bool:
+    """Whether a condition holds every so many turns: `step % 4 == 0`."""
+    return any(isinstance(node, ast.Mod) for node in ast.walk(test))
+
+
 def standing(source: Source, scope: ast.AST | None, stack: Iterable[Frame]) -> Iterator[ast.AST]:
     """The nodes of a function; of a module (None), those of its statements in which these frames stood."""
     lines = (frame.line for frame in stack if frame.file == str(source.path))

@@ -122,6 +122,11 @@ def argument(call: ast.AST | None, names: Sequence[str], name: str) -> ast.expr 
     return call.args[place] if 0 <= place < len(call.args) else None
 
 
+def values(call: ast.Call) -> list[ast.expr]:
+    """All that a call is given, by place or by name."""
+    return [*call.args, *(word.value for word in call.keywords)]
+
+
 def given(node: ast.AST, argument: str) -> ast.expr | None:
     """What a call is given for a parameter, by its name and place (`target 1`), or an operator as its `operand 1`."""
     name, place = argument.split()

@@ -6,7 +6,7 @@ import ast
 import difflib
 from collections.abc import Iterable, Iterator
 
-from autofix.syntax.calls import name_of
+from autofix.syntax.calls import name_of, values
 from autofix.syntax.source import Source
 from autofix.syntax.vocabulary import GRADIENT_MODES, WITHOUT_GRADIENT
 
@@ -43,7 +43,7 @@ def wraps(call: ast.Call) -> bool:
 
 def _flag(call: ast.Call) -> object:
     """The constant that a mode is given; `...` where there is none."""
-    given = [*call.args, *(word.value for word in call.keywords)]
+    given = values(call)
     return given[0].value if given and isinstance(given[0], ast.Constant) else ...
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 import weakref
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -122,6 +122,10 @@ class Sources:
         """A file by its name, and those of the project that it imports, nearest first; [] where it cannot be read."""
         first = self.source(file)
         return [] if first is None else list(self.imported_by(first))
+
+    def project_of(self, stack: Sequence[Frame]) -> list[Source]:
+        """The same of the file in which the outermost of these frames stood."""
+        return self.project(stack[-1].file) if stack else []
 
     def reached(self, stack: Iterable[Frame]) -> list[Source]:
         """The files of the user's that these frames stand in, and what they import, each once."""

@@ -32,6 +32,10 @@ DETACHED = ("detach", "item", "tolist")
 """Methods whose result has no graph."""
 CUTS = frozenset({"detach", "detach_", "data", "item", "no_grad", "numpy", "repackage_hidden"})
 """Names at which a graph may end."""
+BACKWARDS = frozenset({"backward", "manual_backward"})
+"""Methods that go backward from a loss, torch's own and Lightning's."""
+DERIVES = BACKWARDS | {"grad"}
+"""These, and the function that gives derivatives back."""
 _UPDATE = ("zero_grad", "backward", "manual_backward", "unscale_", "clip_grad_norm_", "clip_grad_value_")
 GRAD = (
     "outputs", "inputs", "grad_outputs", "retain_graph", "create_graph", "only_inputs", "allow_unused",

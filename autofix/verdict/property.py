@@ -13,8 +13,8 @@ from autofix.probe import wire
 from autofix.verdict.evidence import Evidence
 
 __all__ = [
-    "Effect", "Evidence", "Example", "Finding", "OfTheCode", "Property", "Reading", "Seen", "Treatment", "course_name",
-    "properties",
+    "Effect", "Evidence", "Example", "Finding", "OfACut", "OfTheCode", "Property", "Reading", "Seen", "Treatment",
+    "course_name", "properties",
 ]  # fmt: skip
 
 HEAD = """\
@@ -110,6 +110,16 @@ class OfTheCode(Seen):
     """A property that the code has, and that an edit keeps: it is seen in the reference of the reading it equals."""
 
     runs: ClassVar[tuple[str, ...]] = ("followed",)
+
+
+class OfACut(Property):
+    """A property of an edit that equals a reading in which the graph is cut between passes, whatever else it does."""
+
+    anyway: ClassVar[bool] = True
+
+    def judge(self, evidence: Evidence) -> Finding | None:
+        """The finding on an edit that makes this cut."""
+        return super().judge(evidence) if evidence.reading.truncated else None
 
 
 def course_name(run: wire.Trace, name: str) -> str:

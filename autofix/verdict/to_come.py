@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 
 from autofix.probe.wire import Frame, Stack
-from autofix.syntax.blocks import function_named
+from autofix.syntax.blocks import function_named, holds
 from autofix.syntax.calls import Comprehension, Function, imported, name_of, path_of
 from autofix.syntax.source import Source
 from autofix.syntax.sources import MOST_FILES, Sources
@@ -48,7 +48,7 @@ def may_train_more(sources: Sources, stack: Stack) -> bool:
     """
     if not stack or stack[-1].function != "<module>":
         return True
-    files = sources.project(stack[-1].file)
+    files = sources.project_of(stack)
     if not 0 < len(files) < MOST_FILES or any(sources.source(frame.file) not in files for frame in stack):
         return True
     try:
@@ -257,7 +257,7 @@ def _left(sources: Sources, frame: Frame) -> Iterator[ast.AST]:
 def _beside(node: ast.AST, call: ast.AST) -> Iterator[ast.AST]:
     """The parts of a statement without a call in it that runs already."""
     for child in ast.iter_child_nodes(node) if node is not call else ():
-        if any(one is call for one in ast.walk(child)):
+        if holds(child, call):
             yield from _beside(child, call)
         else:
             yield child

@@ -30,6 +30,7 @@ from autofix.check.abstract.values import (
     contents,
 )
 from autofix.syntax.calls import path_of
+from autofix.syntax.vocabulary import BACKWARDS
 
 _DEEPEST = 24
 
@@ -267,7 +268,7 @@ class Caller(Attributes):
             if own is not None and not isinstance(own, Opaque):
                 return self.call(own, ask)
             loss = ask.given[0] if ask.given else None
-            if name in {"backward", "manual_backward"} and isinstance(loss, Tensor):
+            if name in BACKWARDS and isinstance(loss, Tensor):
                 gradients.backward(self, loss, Ask(ask.given[1:], ask.words, ask.node))
                 return Const(None)
             for mode in ask.given if name == "enter_context" else ():

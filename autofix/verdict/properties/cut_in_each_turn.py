@@ -22,6 +22,7 @@ from collections.abc import Iterator
 from autofix.probe import wire
 from autofix.syntax import blocks, calls, names
 from autofix.syntax.source import Source
+from autofix.syntax.vocabulary import BACKWARDS
 from autofix.verdict.property import Effect, Evidence, Example, Finding, Property
 
 WINDOWS = """\
@@ -76,7 +77,6 @@ STEP = "            optimizer.step()\n"
 IN_TURN = "cell(x, hidden)", "cell(x, hidden.detach())"
 IN_BLOCK = STEP, f"{STEP}            hidden = hidden.detach()\n"
 _CUTS = frozenset({"detach", "detach_", "data", "no_grad", "inference_mode"})
-_TRAINS = frozenset({"backward", "manual_backward"})
 
 
 class CutInEachTurn(Property):
@@ -141,7 +141,7 @@ def _takes_several(source: Source, loop: ast.For | ast.While, branch: ast.If) ->
 
 def _trained(nodes: Iterator[ast.AST] | list[ast.stmt]) -> set[str]:
     """The variables that the backward calls in some nodes start from."""
-    found = (one for node in nodes for one in calls.within(node) if calls.name_of(one) in _TRAINS)
+    found = (one for node in nodes for one in calls.within(node) if calls.name_of(one) in BACKWARDS)
     started = (calls.started(one) or next(iter(one.args), None) for one in found)
     return {name for one in started if one is not None for name in names.reads(one)}
 

@@ -212,7 +212,7 @@ def _begins_anew(evidence: Evidence) -> bool:
 def _is_windowed(evidence: Evidence, place: wire.Stack) -> bool:
     """Whether several passes of a loop add to a loss before each backward, as the text of its function says."""
     for source, call in evidence.sources.innermost([place]):
-        every = [one for one in blocks.around(source, call) if isinstance(one, ast.If) and _counts(one.test)]
+        every = [one for one in blocks.around(source, call) if isinstance(one, ast.If) and blocks.counts(one.test)]
         grows = list(_growing(source, call))
         return bool(grows) and all(
             any(isinstance(one, (ast.For, ast.While)) for one in held) or any(one not in held for one in every)
@@ -231,7 +231,3 @@ def _growing(source: Source, call: ast.AST) -> Iterator[list[ast.AST]]:
             adds = isinstance(statement, ast.AugAssign) or any(names.mentions(statement.value or statement, path))
             if adds and loop in held:
                 yield held[: held.index(loop)]
-
-
-def _counts(test: ast.expr) -> bool:
-    return any(isinstance(node, ast.Mod) for node in ast.walk(test))

@@ -26,7 +26,7 @@ state, and the start is missing: with the graph cut, each begins with what stran
 from __future__ import annotations
 
 from autofix.syntax.edits.passes.shuffled import is_of_rows, shuffled
-from autofix.verdict.property import Evidence, Example, Finding, Property
+from autofix.verdict.property import Evidence, Example, Finding, OfACut
 
 UNIT = """\
 class Unit(nn.Module):
@@ -184,8 +184,7 @@ def cut(path: str) -> tuple[str, str]:
 IN_FUNCTION = tuple(one.replace("    ", "        ") for one in cut("model.state"))
 
 
-class ShuffledBatchesShareState(Property):
-    anyway = True
+class ShuffledBatchesShareState(OfACut):
     sentence = (
         "`{path}` has a row for each example and goes on from the iteration before. Batches are drawn in random order "
         "here, or may be: each may be meant to begin with a new one"
@@ -224,9 +223,6 @@ class ShuffledBatchesShareState(Property):
     )
 
     def find(self, evidence: Evidence) -> Finding | None:
-        reading = evidence.assessment.reading
-        if reading is None or not reading.truncated:
-            return None
         sources = evidence.sources
         carriers = dict.fromkeys(c for one in evidence.trace.crossings if one.by != "earlier" for c in one.carriers)
         path = next((one.path for one in carriers if is_of_rows(sources, one)), "")

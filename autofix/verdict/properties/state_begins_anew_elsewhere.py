@@ -24,7 +24,7 @@ import ast
 
 from autofix.probe import wire
 from autofix.syntax.edits.passes.begun_elsewhere import begun_elsewhere
-from autofix.verdict.property import Evidence, Example, Finding, Property
+from autofix.verdict.property import Evidence, Example, Finding, OfACut
 
 READER = """\
 class Reader(nn.Module):
@@ -106,8 +106,7 @@ for x in torch.randn(3, 5, 3):
 """
 
 
-class StateBeginsAnewElsewhere(Property):
-    anyway = True
+class StateBeginsAnewElsewhere(OfACut):
     sentence = (
         "`{path}` goes on from the iteration before, but line {line} of {file} resets it before each call "
         "(`{start}`). Training may be meant to reset it, too"
@@ -127,8 +126,6 @@ class StateBeginsAnewElsewhere(Property):
     )
 
     def find(self, evidence: Evidence) -> Finding | None:
-        if evidence.assessment.reading is None or not evidence.assessment.reading.truncated:
-            return None
         for one, source, begun, _ in begun_elsewhere(
             evidence.trace.crossings, evidence.failure.stack, evidence.sources
         ):

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from autofix.probe import wire
 from autofix.syntax.edits.passes.begun_elsewhere import begun_by_nobody, times_begun
-from autofix.verdict.property import Evidence, Example, Finding, Property
+from autofix.verdict.property import Evidence, Example, Finding, OfACut
 
 READER = """\
 class Reader(nn.Module):
@@ -80,8 +80,7 @@ BOTH = (STEP[4:], STEP[4:] + CUTS.format("one") + CUTS.format("two"))
 DETACHING = READER.replace("torch.zeros(1, 1, 4)\n\n    def forward", "self.hidden.detach()\n\n    def forward")
 
 
-class StateIsNeverReset(Property):
-    anyway = True
+class StateIsNeverReset(OfACut):
     sentence = (
         "`{path}` goes on from the iteration before. Nothing calls `{method}`, which resets it: each iteration may be "
         "meant to begin with that call"
@@ -100,8 +99,6 @@ class StateIsNeverReset(Property):
     )
 
     def find(self, evidence: Evidence) -> Finding | None:
-        if evidence.assessment.reading is None or not evidence.assessment.reading.truncated:
-            return None
         failed, code, edited = evidence.failure.stack, evidence.sources, evidence.edited_sources
         for one, source, method, _ in begun_by_nobody(evidence.trace.crossings, failed, edited):
             if times_begun(one, failed, edited) > times_begun(one, failed, code):

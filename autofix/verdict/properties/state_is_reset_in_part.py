@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from autofix.probe import wire
 from autofix.syntax.edits.passes.resets import left_as_it_is
-from autofix.verdict.property import Evidence, Example, Finding, Property
+from autofix.verdict.property import Evidence, Example, Finding, OfACut
 
 SWING = """\
 class Swing:
@@ -107,8 +107,7 @@ SENT_TOO = (SENT[0], f"{SENT[1]}    reader.hidden = reader.hidden.detach()\n")
 BOTH_KEPT = ("    optimizer.step()\n", f"{KEPT[1]}    reader.hidden = reader.hidden.detach()\n")
 
 
-class StateIsResetInPart(Property):
-    anyway = True
+class StateIsResetInPart(OfACut):
     sentence = "`{method}` resets {other}, but leaves {kept} as it is; it may be meant to reset both"
     raises = (
         Example(HALF, *CUT),
@@ -123,8 +122,6 @@ class StateIsResetInPart(Property):
     )
 
     def find(self, evidence: Evidence) -> Finding | None:
-        if evidence.assessment.reading is None or not evidence.assessment.reading.truncated:
-            return None
         sources = evidence.sources
         callers = sources.project(str(evidence.case.pool.target.script))
         carriers = (one for crossing in evidence.trace.crossings for one in crossing.carriers if one.kind == "tensor")

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from autofix.probe import wire
 from autofix.syntax.edits.passes.outlived import outlived
-from autofix.verdict.property import Evidence, Example, Finding, Property
+from autofix.verdict.property import Evidence, Example, Finding, OfACut
 
 EPISODES = """\
 class World:
@@ -150,8 +150,7 @@ def _cut(name: str, indent: str = "    ") -> tuple[str, str]:
     return step, f"{step}{indent}{name} = {name}.detach()\n"
 
 
-class StateOutlivesSequence(Property):
-    anyway = True
+class StateOutlivesSequence(OfACut):
     sentence = (
         "`{path}` goes on from the iteration before, but line {line} begins `{other}` anew, and one call takes both. "
         "Each iteration may be meant to begin with a new `{path}`, too"
@@ -171,8 +170,6 @@ class StateOutlivesSequence(Property):
     )
 
     def find(self, evidence: Evidence) -> Finding | None:
-        if evidence.assessment.reading is None or not evidence.assessment.reading.truncated:
-            return None
         sources = evidence.sources
         for one in outlived(evidence.trace.crossings, evidence.failure.stack, sources):
             line, function = one.begins.lineno, one.carrier.function

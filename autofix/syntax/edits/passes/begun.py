@@ -11,6 +11,7 @@ from operator import itemgetter
 
 from autofix.probe.wire import Carrier, Crossing, Frame
 from autofix.syntax import blocks, calls, names
+from autofix.syntax.blocks import holds
 from autofix.syntax.edits.passes.begun_elsewhere import begun_by_nobody, begun_elsewhere
 from autofix.syntax.edits.passes.outlived import outlived
 from autofix.syntax.edits.passes.resets import left_as_it_is
@@ -120,7 +121,7 @@ def _in_whole(crossings: Iterable[Crossing], failed: Sequence[Frame], sources: S
     """In a method that each pass calls, and that puts back a part of the state: what it leaves as it is, too."""
     carriers = dict.fromkeys(carrier for one in crossings for carrier in one.carriers if carrier.kind == "tensor")
     taken = {(carrier.file, carrier.path) for one in crossings if one.by == "failing" for carrier in one.carriers}
-    callers = sources.project(failed[-1].file) if failed else []
+    callers = sources.project_of(failed)
     found: dict[ast.FunctionDef, list[tuple[int, Source, str, str, ast.stmt, str]]] = {}
     for one in carriers:
         if (source := sources.source(one.file)) is None:
@@ -290,17 +291,13 @@ def _is_made_in_each(source: Source, choice: _Choice, start: str, failed: Sequen
     made: list[ast.AST] = [
         one
         for one in names.assignments(source, start)
-        if source.function(one) is function and one.lineno < choice.node.lineno and _within(outer, one)
+        if source.function(one) is function and one.lineno < choice.node.lineno and (outer is None or holds(outer, one))
     ]
     given = names.binds(outer.target) if isinstance(outer, ast.For) else set()
     if outer is None and function is not None:
         given = set(calls.parameters(function))
-    steps = [one for one in inner if start in given or any(not _within(one, made_there) for made_there in made)]
+    steps = [one for one in inner if start in given or any(not holds(one, made_there) for made_there in made)]
     return bool(steps) and not _is_read(source, steps[-1], choice, start)
-
-
-def _within(outer: ast.AST | None, node: ast.AST) -> bool:
-    return outer is None or any(one is node for one in ast.walk(outer))
 
 
 def _is_read(source: Source, loop: ast.AST, choice: _Choice, start: str) -> bool:
@@ -310,7 +307,7 @@ def _is_read(source: Source, loop: ast.AST, choice: _Choice, start: str) -> bool
         if calls.path_of(node) != start or not isinstance(getattr(node, "ctx", None), ast.Load) or id(node) in to_begin:
             continue
         statement = source.statement(node)
-        asks = isinstance(statement, ast.If | ast.While) and _within(statement.test, node)
+        asks = isinstance(statement, ast.If | ast.While) and holds(statement.test, node)
         if not asks and start not in names.binds(statement):
             return True
     return False

@@ -11,9 +11,9 @@ from autofix.probe.wire import Carrier, Crossing, Frame
 from autofix.syntax import blocks, calls, names
 from autofix.syntax.source import Source
 from autofix.syntax.sources import Sources
+from autofix.syntax.vocabulary import DERIVES
 
 _NONE = frozenset[str]()
-_BACKWARD = frozenset({"backward", "manual_backward", "grad"})
 
 
 def begun_elsewhere(
@@ -29,7 +29,7 @@ def begun_elsewhere(
     A state that a loop of the failing pass itself gives its start, as one over epochs does, is carried on purpose.
     """
     carriers = dict.fromkeys(carrier for one in crossings if one.by == "failing" for carrier in one.carriers)
-    files = sources.project(failed[-1].file) if failed else []
+    files = sources.project_of(failed)
     for carrier, source in itertools.product(carriers, files):
         owner, _, name = carrier.path.rpartition(".")
         if is_begun(carrier, carriers, failed, files):
@@ -42,7 +42,7 @@ def begun_elsewhere(
             turn = loop or (source.function(statement) if once and owner else None)
             if turn is None or bool(own) is not bool(owner) or not _is_each_turn(source, turn, statement):
                 continue
-            if blocks.passed(source, turn, failed) or _BACKWARD & {calls.name_of(one) for one in calls.within(turn)}:
+            if blocks.passed(source, turn, failed) or DERIVES & {calls.name_of(one) for one in calls.within(turn)}:
                 continue
             later = [
                 one
@@ -65,7 +65,7 @@ def begun_by_nobody(
     goes the path of the state in that object. The method of an object whose parts have such a method calls theirs.
     """
     carriers = dict.fromkeys(carrier for one in crossings if one.by == "failing" for carrier in one.carriers)
-    files = sources.project(failed[-1].file) if failed else []
+    files = sources.project_of(failed)
     for carrier in (one for one in carriers if "." in one.path):
         name = carrier.path.rpartition(".")[2]
         resets = frozenset(method.name for _, method in _uncalled(name, _NONE, files))
@@ -89,7 +89,7 @@ def _owned(carrier: Carrier, carriers: Iterable[Carrier], source: Source, method
 
 def times_begun(carrier: Carrier, failed: Sequence[Frame], sources: Sources) -> int:
     """At how many places of the project a state gets its start, by that attribute's name."""
-    name, files = carrier.path.rpartition(".")[2], sources.project(failed[-1].file)
+    name, files = carrier.path.rpartition(".")[2], sources.project_of(failed)
     return sum(1 for source in files for _ in _starts(source, name))
 
 
@@ -171,8 +171,7 @@ def _takers(carrier: Carrier, sources: Sources) -> set[str]:
 
 def _is_given(call: ast.Call, path: str) -> bool:
     """Whether a call is handed a state."""
-    given = [*call.args, *(one.value for one in call.keywords)]
-    return any(True for one in given for _ in names.mentions(one, path))
+    return any(True for one in calls.values(call) for _ in names.mentions(one, path))
 
 
 def _is_part(own: str, call: ast.Call) -> bool:

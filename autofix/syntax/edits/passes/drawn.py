@@ -33,7 +33,7 @@ def mixes(call: ast.Call) -> bool:
     """
     name, key = calls.name_of(call), calls.keyword(call, "key")
     if name == _SPLITS:
-        return not _is_false(calls.keyword(call, "shuffle"))
+        return not is_false(calls.keyword(call, "shuffle"))
     by_size = key is not None and any(
         isinstance(one, ast.Name | ast.Attribute) and _is_size(one) for one in ast.walk(key)
     )
@@ -54,7 +54,8 @@ def _is_size(node: ast.Name | ast.Attribute) -> bool:
     return calls.name_of(node) in _SIZES
 
 
-def _is_false(node: ast.expr | None) -> bool:
+def is_false(node: ast.expr | None) -> bool:
+    """Whether what a call is told is no, as the text says it."""
     return isinstance(node, ast.Constant) and not node.value
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from autofix.probe.wire import Carrier, Crossing, Frame
 from autofix.syntax import blocks, calls, names
+from autofix.syntax.blocks import holds
 from autofix.syntax.edits.passes.begun_elsewhere import is_begun
 from autofix.syntax.source import Source
 from autofix.syntax.sources import Sources
@@ -52,7 +53,7 @@ def outlived(crossings: Iterable[Crossing], failed: Sequence[Frame], sources: So
     """
     taken = [one for one in crossings if one.by == "failing"]
     carriers = dict.fromkeys(carrier for one in taken for carrier in one.carriers)
-    files = sources.project(failed[-1].file) if failed else []
+    files = sources.project_of(failed)
     for one in taken:
         states = {carrier.path for carrier in one.carriers}
         for carrier in one.carriers:
@@ -76,7 +77,7 @@ def _goes_with(other: str, carrier: Carrier, call: ast.Call) -> bool:
     owner = carrier.path.rpartition(".")[0]
     if owner and f"{owner}.".startswith(f"{calls.path_of(call.func)}."):
         return True
-    given = {calls.path_of(part) for one in _given(call) for part in names.parts(one)}
+    given = {calls.path_of(part) for one in calls.values(call) for part in names.parts(one)}
     return carrier.path in given and ("." in other or not owner)
 
 
@@ -102,28 +103,24 @@ def _begun_beside(
     if function is not None and not blocks.passed(source, function, failed):
         loops.append(function)
     inputs = set(calls.parameters(function)) - {"self"} if function is not None else set()
-    given = {calls.path_of(part) for one in _given(call) for part in names.parts(one)} - {"", *states}
+    given = {calls.path_of(part) for one in calls.values(call) for part in names.parts(one)} - {"", *states}
     made = calls.path_of(call.func).partition(".")[0]
     for inner, outer in itertools.pairwise(loops):
         if outer is not function and not blocks.passed(source, outer, failed):
             continue
         for other in sorted({*given, made} - {"", "self"}):
-            bound = [node for node in names.assignments(source, other) if _within(outer, node)]
+            bound = [node for node in names.assignments(source, other) if holds(outer, node)]
             begins = [
                 node
                 for node in bound
-                if not _within(inner, node)
+                if not holds(inner, node)
                 and node.lineno < inner.lineno
                 and not any(_reads(node, one) for one in {other, *(inputs if outer is function else ())})
             ]
-            if not begins or (other != made and not any(_within(inner, one) and _goes_on(one, call) for one in bound)):
+            if not begins or (other != made and not any(holds(inner, one) and _goes_on(one, call) for one in bound)):
                 continue
             if other != made or isinstance(begins[0].value, ast.Call):
                 yield outer, begins[0], other
-
-
-def _given(call: ast.Call) -> Iterator[ast.expr]:
-    yield from (*call.args, *(one.value for one in call.keywords))
 
 
 def _reads(node: ast.Assign | ast.AnnAssign | ast.AugAssign, name: str) -> bool:
@@ -137,7 +134,3 @@ def _goes_on(node: ast.Assign | ast.AnnAssign | ast.AugAssign, call: ast.Call) -
 
 def _variables(value: ast.expr) -> set[str]:
     return {path.partition(".")[0] for path in names.reads(value)}
-
-
-def _within(outer: ast.AST, node: ast.AST) -> bool:
-    return any(one is node for one in ast.walk(outer))

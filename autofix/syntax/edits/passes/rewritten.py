@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 from autofix.syntax import blocks, calls, names, writes
 from autofix.syntax.source import Source
+from autofix.syntax.vocabulary import DERIVES
 
 _HELD = frozenset({"split", "chunk", "unbind", "tensor_split"})
 """What gives parts of a tensor that share its memory."""
-_TRAINS = frozenset({"backward", "manual_backward", "grad"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ def rewritten(source: Source) -> Iterator[Rewritten]:
     """
     for loop in (node for node in source.walk() if isinstance(node, ast.For)):
         outer = list(blocks.loops(source, loop))
-        if outer and _TRAINS & {calls.name_of(one) for one in calls.within(loop)}:
+        if outer and DERIVES & {calls.name_of(one) for one in calls.within(loop)}:
             walk, found = _Walk(source, loop, outer[-1]), dict[str, list[ast.AST]]()
             for node in ast.walk(loop):
                 if isinstance(node, ast.AugAssign | ast.Call | ast.Subscript) and (name := _written(source, node)):
@@ -104,7 +104,7 @@ class _Walk:
     def _is_known(self, call: ast.Call, name: str, fresh: set[str]) -> bool:
         """Whether a call is of torch or numpy, or a method of a tensor: of the data, or of what it is not given."""
         if calls.known(self.source, call.func, ("torch", "numpy", "random", "math")):
-            return calls.name_of(call) not in _TRAINS
+            return calls.name_of(call) not in DERIVES
         owner = call.func.value if isinstance(call.func, ast.Attribute) else None
         if owner is None:
             return calls.name_of(call) in {"len", "float", "int", "range", "min", "max", "abs"}

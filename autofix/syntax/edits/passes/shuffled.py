@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from autofix.probe.wire import Carrier, Crossing, Frame
 from autofix.syntax import blocks, calls, names
-from autofix.syntax.edits.passes.drawn import Drawing, mixed, mixes
+from autofix.syntax.edits.passes.drawn import Drawing, is_false, mixed, mixes
 from autofix.syntax.source import Source
 from autofix.syntax.sources import Sources
 
@@ -37,17 +37,15 @@ def shuffled(sources: Sources, failed: Sequence[Frame], crossings: Iterable[Cros
 def _is_drawn(sources: Sources, source: Source, loop: ast.For | ast.While, crossings: Iterable[Crossing]) -> bool:
     """Whether each turn of a loop draws what it first hands to a call that goes on from a state."""
     bound = {name for node in ast.walk(loop) if isinstance(node, ast.stmt) for name in names.binds(node)}
-    within = {id(node) for node in ast.walk(loop)}
     search = Drawing(sources, source, loop)
     if isinstance(loop, ast.For) and search.finds(loop.iter):
         return True
     for one in crossings:
         states = {carrier.path for carrier in one.carriers}
         for _, home, call in sources.nodes(one.used):
-            if home is not source or id(call) not in within or not isinstance(call, ast.Call):
+            if home is not source or not isinstance(call, ast.Call) or not blocks.holds(loop, call):
                 continue
-            given = [*call.args, *(keyword.value for keyword in call.keywords)]
-            fresh = (value for value in given if _varies(value, bound) and not names.reads(value) & states)
+            fresh = (value for value in calls.values(call) if _varies(value, bound) and not names.reads(value) & states)
             if (first := next(fresh, None)) is not None and search.finds(first):
                 return True
     return False
@@ -71,7 +69,7 @@ def _is_random(sources: Sources, source: Source, value: ast.AST, callers: Sequen
             following: Iterable[tuple[Source, ast.AST, Sequence[_Place]]] = ()
             if isinstance(node, ast.Call):
                 asked = calls.keyword(node, "shuffle")
-                if mixes(node) or (asked is not None and not _is_false(asked)):
+                if mixes(node) or (asked is not None and not is_false(asked)):
                     return True
                 made = sources.called(home, node)
                 following = [(*made, ())] if made is not None else ()
@@ -104,10 +102,6 @@ def _given(
     for other in source.mentioning(node.id):
         if (call := mixed(other, node.id)) is not None and source.function(call) in {function, None}:
             yield source, call, callers
-
-
-def _is_false(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and not node.value
 
 
 def is_of_rows(sources: Sources, carrier: Carrier) -> bool:

@@ -37,7 +37,7 @@ def _start(source: Source, carrier: Carrier, backward: ast.stmt) -> str | None:
     """The number that a sum has before the loop in which a window goes backward; None where it is no such sum."""
     loop = next(blocks.loops(source, backward), None)
     around = itertools.takewhile(lambda one: one is not loop, blocks.around(source, backward))
-    window = next((one for one in around if isinstance(one, ast.If) and _counts(one.test)), None)
+    window = next((one for one in around if isinstance(one, ast.If) and blocks.counts(one.test)), None)
     if loop is None or window is None:
         return None
     if any(carrier.path in names.reads(one) for one in blocks.after(blocks.block_of(source, window), window)):
@@ -63,7 +63,3 @@ def _adds(statement: ast.stmt, path: str) -> bool:
         case ast.Assign(value=ast.BinOp(left, ast.Add(), right)):
             return path in (calls.path_of(left), calls.path_of(right))
     return False
-
-
-def _counts(test: ast.expr) -> bool:
-    return any(isinstance(node, ast.Mod) for node in ast.walk(test))
