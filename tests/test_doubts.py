@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from sampled import one_in
-from scripts import Script, Scripts, properties
+from scripts import Script, Scripts, changed, properties
 from training import added, repair, written
 
 from autofix.core.model import Applicability, Effect, Verdict
@@ -229,6 +229,21 @@ def test_a_write_to_what_a_function_of_ones_own_gave_keeps_its_backward(
 ) -> None:
     changes = [("Reverse.apply(body(torch.randn(8, 4)))", given), ("turned *= 0.5", "turned = turned * 0.5")]
     assert (script(REVERSED).verdict(*changes).applicability is Applicability.SAFE) == safe
+
+
+@pytest.mark.parametrize(("read", "safe"), [("before", True), ("behind", False)])
+def test_a_write_by_a_call_is_one_to_the_memory_that_a_function_of_ones_own_gave_on(
+    script: Scripts, read: str, *, safe: bool
+) -> None:
+    write, also = "    turned.mul_(0.5)\n", "    also = domain(out).mean()\n"
+    text = changed(
+        REVERSED,
+        ("    turned = ", "    out = body(torch.randn(8, 4)).tanh()\n    turned = "),
+        ("apply(body(torch.randn(8, 4)))", "apply(out)"),
+        ("    turned *= 0.5\n", also + write if read == "before" else write + also),
+        ("turned).square().mean()", "turned).square().mean() + also"),
+    )
+    assert (script(text).verdict(("turned.mul_", "turned = turned.mul")).applicability is Applicability.SAFE) == safe
 
 
 def test_a_parameter_that_another_file_holds_is_none_that_nothing_holds(

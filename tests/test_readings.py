@@ -1281,3 +1281,51 @@ ONLY_COPIED = MADE_ANEW.replace("p - 0.1 * p.grad", "p.clone()")
 )
 def test_weights_that_each_pass_makes_anew_are_the_ones_stepped(script: Scripts, new: str, outcome: Outcome) -> None:
     assert script(OF_A_DICT).verify((WRITTEN_BY_NAME, new)).outcome is outcome
+
+
+CONVERTED = """\
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+
+
+def sparse(w, least=0.2):
+    w = w.to(torch.float32)
+    w[w.abs() < least] = 0.0
+    return w
+
+
+w, head = nn.Parameter(torch.randn(3, 4) * 0.3), nn.Linear(4, 1)
+opt = torch.optim.SGD([w, *head.parameters()], lr=0.1)
+for _ in range(6):
+    loss = (head((torch.randn(8, 3) @ sparse(w)).tanh()) - 1).square().mean() + 0.01 * w.square().sum()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
+FILLED = "    w[w.abs() < least] = 0.0\n"
+OUTSIDE = FILLED, "    w = w.masked_fill(w.abs() < least, 0.0)\n"
+UNRECORDED = FILLED, f"    with torch.no_grad():\n    {FILLED}"
+AFTERWARDS = [
+    ("sparse(w)).tanh", "w).tanh"),
+    ("    opt.step()\n", "    opt.step()\n    sparse(w)\n    print(w.norm().item())\n"),
+]
+IN_FULL = [("w = w.to(torch.float32)", "least = least * 1.0")]
+
+
+@pytest.mark.parametrize(
+    ("changes", "edit", "safe"),
+    [
+        ([], OUTSIDE, True),
+        ([], UNRECORDED, False),
+        (AFTERWARDS, OUTSIDE, False),
+        (AFTERWARDS, UNRECORDED, True),
+        (IN_FULL, OUTSIDE, False),
+    ],
+    ids=["it is used", "as an update", "it is dropped", "it updates", "it is not converted"],
+)
+def test_what_a_function_converts_before_it_writes_is_meant_to_be_its_own(
+    script: Scripts, changes: list[tuple[str, str]], edit: tuple[str, str], safe: bool
+) -> None:
+    assert (script(changed(CONVERTED, *changes)).verify(edit).outcome is Outcome.SAFE) is safe

@@ -476,6 +476,9 @@ def _seen(reading: Refused, run: wire.Trace, other: wire.Trace) -> Iterator[str]
         )
         term = "a term of the loss that is made of {} would train nothing: it is added onto a number of this very pass"
         yield from (term.format(one.subject) for one in run.seen("added-to-number"))
+        copied = "a function writes to what it has converted: of another type or device, {} would stay as it is"
+        used = any(done.used for done in other.performed if done.kind in _WRITES)
+        yield from (copied.format(one.subject) for one in run.seen("written-as-copy") if used)
         lost = other.seen("flag-is-lost")
         yield from (
             f"the module computes its {one.subject} again, and requires_grad would have no effect" for one in lost

@@ -83,20 +83,42 @@ def binds(func: Any) -> bool:
     return _next(func) in _BINDS
 
 
+def renews(func: Any) -> CodeType | None:
+    """The code of the function that calls `func`, where the result takes the name of an argument that it writes to."""
+    found = frame(func)
+    if found is None:
+        return None
+    code = found.f_code
+    does, name = _follows(code, found.f_lasti)
+    given = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    return code if does == "STORE_FAST" and name in given and _writes(code) else None
+
+
+@functools.cache
+def _writes(code: CodeType) -> bool:
+    """Whether a function may write to a tensor: to a part of it, by an operator, or by a method in place."""
+    return any(
+        one.opname == "STORE_SUBSCR"
+        or (one.opname == "BINARY_OP" and one.argrepr.endswith("="))
+        or (one.opname in ("LOAD_METHOD", "LOAD_ATTR") and one.argrepr.endswith("_"))
+        for one in dis.get_instructions(code)
+    )
+
+
 def _next(func: Any) -> str:
     """What the caller of a torch function does with its result, as the name of an instruction."""
     if getattr(func, "__name__", "") == "__setitem__":
         return "POP_TOP"
     found = frame(func)
-    return _after(found.f_code, found.f_lasti) if found is not None else ""
+    return _follows(found.f_code, found.f_lasti)[0] if found is not None else ""
 
 
 @functools.cache
-def _after(code: CodeType, lasti: int) -> str:
-    """The name of the instruction after the one at `lasti`."""
+def _follows(code: CodeType, lasti: int) -> tuple[str, str]:
+    """The instruction after the one at `lasti`: its name, and that of what it is about."""
     found = False
     for instruction in dis.get_instructions(code):
         if found and instruction.opname not in ("SWAP", "CACHE"):
-            return instruction.opname
+            return instruction.opname, instruction.argrepr
         found = found or instruction.offset == lasti
-    return ""
+    return "", ""

@@ -35,6 +35,7 @@ from ..instruments.aims import holds_two
 from ..passes.for_a_call import ForACall
 from ..program.frames import Frames, Raw
 from ..refused import walked, ways
+from ..refused.converted import Copies
 from ..refused.flagged import Flagged
 from ..refused.for_a_pass import ForAPass
 from ..refused.one_loss import OneLoss
@@ -93,6 +94,7 @@ class Perform(Functions, Listener):
         self._zeros = ZeroSlopes()
         self.one_loss = OneLoss(frames)
         self.resting = Resting()
+        self._copies = Copies()
         self._aimed = False
         """Whether a loss or a difference held against each other what both has a graph."""
 
@@ -110,6 +112,7 @@ class Perform(Functions, Listener):
         result = self._done(func, args, kwargs) if standing is None else standing.done(func, args, kwargs, self._done)
         if self._nudged and func.__name__ == "__float__" and args[0] in self._converted:
             result = beside(result)
+        result = self._copies.given(func, args, result) if self._operation else result
         self._memory.after(func, args, result)
         if self.for_a_call is not None:
             self.for_a_call.heard(func, args, kwargs, result)
@@ -122,6 +125,9 @@ class Perform(Functions, Listener):
         written = is_write(func) or name_of(func) == "torch.Tensor.data.__set__"
         if written and not self._in_step and args and isinstance(args[0], torch.Tensor):
             with torch._C.DisableTorchFunction():
+                if self._copies.has(args[0]):
+                    self.note("leaf_modified")
+                    self._follow(args[0])
                 if not (self._operation and args[0].requires_grad and torch.is_grad_enabled()):
                     self.by_hand(args[0])
         return result
@@ -185,8 +191,8 @@ class Perform(Functions, Listener):
             return ways.exchanged(func, args, kwargs, target)
         if kind == "view_modified" and isinstance(graph.made_by(target), torch.autograd.function.BackwardCFunction):
             # Written in place, or through its base, it would lose the backward that its function has of its own.
-            kept = not caller.discards(func) and "out" not in kwargs
-            return (lambda: ways.out_of_place(func, args, kwargs, target)[1]) if kept else None
+            apart = ways.apart if caller.discards(func) else ways.out_of_place
+            return (lambda: apart(func, args, kwargs, target)[1]) if "out" not in kwargs else None
         if self.for_a_pass is not None and "out" not in kwargs and self.for_a_pass.takes_all(target):
             return functools.partial(self._for_this_pass, func, args, kwargs, target)
         if not self._operation:

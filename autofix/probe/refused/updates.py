@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import weakref
+from types import CodeType
 from typing import Any
 
 import torch
@@ -12,6 +13,7 @@ from ..engine import caller, graph
 from ..engine.names import Names
 from ..engine.taps import Call, Listener, parameters
 from ..program.frames import Frames
+from .converted import renewed
 from .entries import Entries
 from .moving import Moving
 from .overwritten import Overwritten
@@ -33,6 +35,10 @@ class Updates(Listener):
         self._steps = 0
         self._added: str = ""
         """What was added, with its graph, onto such a number of the same pass."""
+        self._converted: dict[int, tuple[weakref.ref[torch.Tensor], CodeType]] = {}
+        """What a function was given and converted first, which made no copy of it, with that function."""
+        self._written_as_copy = ""
+        """What was written there by the name that it was converted under."""
         self._in_forward = False
         """Whether a module wrote to what an optimizer owns what was made of something else that one owns."""
 
@@ -43,6 +49,8 @@ class Updates(Listener):
         """A torch function was called."""
         if isinstance(result, torch.Tensor) and result.dim() == 0 and result.requires_grad and graph.is_leaf(result):
             self._begun.setdefault(id(result), (weakref.ref(result), self._steps))
+        if (code := renewed(func, args, result)) is not None:
+            self._converted[id(result)] = weakref.ref(result), code
         self._overwritten.heard(func, args, kwargs, result)
         self._by_hand.heard(func, args, kwargs, result)
         self._entries.heard(func, args, kwargs, result)
@@ -53,6 +61,10 @@ class Updates(Listener):
         self._by_hand.wrote(args, kwargs, target)
         self._moving.wrote(func, args, target, named=caller.binds(func))
         self._entries.wrote(func, args, kwargs, target)
+        converted, code = self._converted.get(id(target), (None, None))
+        within = caller.frame(func)
+        if converted is not None and converted() is target and within is not None and within.f_code is code:
+            self._written_as_copy = self._names.name(target, "a leaf")
         values = [one for one in (*args, *kwargs.values()) if isinstance(one, torch.Tensor) and one is not target]
         made_of = {id(leaf): leaf for leaf in graph.leaves(graph.walk(values, graph.sends)) if leaf is not target}
         self._made_of |= made_of
@@ -85,5 +97,6 @@ class Updates(Listener):
         facts = [wire.Fact("written-of", self._names.name(leaf, "a leaf")) for leaf in self._made_of.values()]
         facts += [wire.Fact("written-in-forward", "")] * self._in_forward
         facts += [wire.Fact("added-to-number", self._added)] * bool(self._added)
+        facts += [wire.Fact("written-as-copy", self._written_as_copy)] * bool(self._written_as_copy)
         facts += self._overwritten.facts() + self._by_hand.facts(self._owned) + self._moving.facts(self._owned)
         return {"facts": facts + self._entries.facts(self._owned)}

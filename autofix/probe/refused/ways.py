@@ -43,6 +43,15 @@ def out_of_place(func: Any, args: Any, kwargs: Any, target: torch.Tensor) -> tup
     return copy, result
 
 
+def apart(func: Any, args: Any, kwargs: Any, target: torch.Tensor) -> tuple[torch.Tensor, Any]:
+    """Write to a copy that the very tensor is from then on; the memory that it had, and others have, is written too."""
+    copy, result = out_of_place(func, args, kwargs, target)
+    with torch.no_grad():
+        target.detach().copy_(copy)
+    torch._C._swap_tensor_impl(target, copy)
+    return target, target if result is copy else result
+
+
 def in_place(func: Any, args: Any, kwargs: Any, target: torch.Tensor) -> tuple[torch.Tensor, Any]:
     """Make the user's own tensor go on as the result: all who hold it see the write, and it is a leaf no more."""
     base = target if graph.is_leaf(target) else graph.base(target)
