@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from autofix.core.model import Assessment, Change, Effect, Reading, Treatment
@@ -24,16 +24,14 @@ from autofix.experiments.compare import (
 from autofix.experiments.losses import losses, same_losses, same_values
 from autofix.experiments.readings import OPERATION, UPDATE, weighed
 from autofix.experiments.requests import lacking
-from autofix.experiments.sketches import EXACT, FOLLOWED, FROZEN, LIVE, norm
+from autofix.experiments.sketches import EXACT, FOLLOWED, FROZEN, LIVE
 from autofix.experiments.spec import UNEDITED, Intervention, RunSpec
 from autofix.experiments.values import compared_ends, lost_writes, moved_otherwise, vanished
 from autofix.probe import wire
+from autofix.verdict import motion
 from autofix.verdict.runs import Runs
 from autofix.verdict.unjudged import unjudged, unreached
 from autofix.verdict.wording import changed, equal_to, none_of_them, one_of_two, other_draws, with_reading
-
-_MOVED_BY = 3
-"""Steps after which what started at zero, and what starts to move in consequence, is not zero any more."""
 
 
 def assess(runs: Runs) -> Assessment:
@@ -209,7 +207,7 @@ class _Comparison:
         single = len(self._letters.readings) == 1 and not self._letters.void
         if self._offered or pool.quick or not single or not self._outlived(letter):
             return False
-        live = [one for one in pool.readings() if not _starves(self._runs.of(one), self._live)]
+        live = [one for one in pool.readings() if not motion.trains_where_it_starves(self._runs.of(one), self._live)]
         if letter.steps == () or any(not self._departs(self._runs.of(one), self._live) for one in pool.readings()):
             return False
         how = (Treatment.STILL, Intervention.BRIEF)
@@ -220,9 +218,9 @@ class _Comparison:
 
     def _departs(self, reference: wire.Trace, edited: wire.Trace) -> bool:
         """Whether a run departs by more than rounding, draws and writes that moved."""
-        if comparable(reference) or _moves_draws(reference, edited):
+        if comparable(reference) or motion.moves_draws(reference, edited):
             return False
-        by_hand = _written_by_hand(reference, owned=True) or _written_by_hand(reference, owned=False)
+        by_hand = motion.written_by_hand(reference, owned=True) or motion.written_by_hand(reference, owned=False)
         apart = departures(reference, edited, self._live_tolerance)
         return bool(apart) and not by_hand and not of_rounding(apart)
 
@@ -299,13 +297,13 @@ class _Comparison:
         not if they are moved out of their set between the two: as where they start beside it, and the edit has written
         nothing yet. What departs later, no start has moved.
         """
-        if not _moves(self._runs.letter) or not _written_by_hand(self._runs.of(reading), owned=True):
+        if not motion.moves(self._runs.letter) or not motion.written_by_hand(self._runs.of(reading), owned=True):
             return False
-        if not _departs_at_start(self._runs.of(reading), self._live):
+        if not motion.departs_at_start(self._runs.of(reading), self._live):
             return False
         unmoved = self._runs.of(reading, intervention=Intervention.UNMOVED)
         edited = self._runs.of_edit(intervention=Intervention.UNMOVED)
-        compare = edited.ended_well and not comparable(unmoved) and _written_by_hand(unmoved, owned=True)
+        compare = edited.ended_well and not comparable(unmoved) and motion.written_by_hand(unmoved, owned=True)
         return compare and same_projections(unmoved, edited, **also)
 
     def _writes_later(
@@ -316,7 +314,7 @@ class _Comparison:
         Then a teacher follows parameters one update newer. It is told by a drift that comes only where a forward next
         uses parameters: the letter is the same under it, which it were not if it had made its updates behind the step.
         """
-        if also["printed"] or not still.steps or not same_shape(still, frozen) or not _keeps_up_others(still):
+        if also["printed"] or not still.steps or not same_shape(still, frozen) or not motion.keeps_up_others(still):
             return False
         if _cuts_or_loses(self._runs.of(reading), self._live):
             return False
@@ -335,8 +333,8 @@ class _Comparison:
         Whichever draws of both are paired, where they then train the same they train the same. So it is of one whose
         dropouts drop something else of the same shape, but where they then differ nothing is said: None.
         """
-        moved = _moves_draws(still, frozen)
-        if not (moved or _drops_otherwise(still, frozen)):
+        moved = motion.moves_draws(still, frozen)
+        if not (moved or motion.drops_otherwise(still, frozen)):
             return None
         undone, moving = ((treatment, Intervention.ORDERED) for treatment in (Treatment.FROZEN, Treatment.LIVE))
         runs, tolerance = self._runs, self._live_tolerance
@@ -418,7 +416,7 @@ class _Comparison:
         if self._runs.freed_by and not self._offered:
             # A rule first keeps the graph, and meets what the step wrote only then.
             wrote |= {step.optimizer for step in full.steps if step.calls == failed - 1}
-        return bool(wrote) and (len(full.counts) == 1 or _ends_a_round(full, failed, wrote))
+        return bool(wrote) and (len(full.counts) == 1 or motion.ends_a_round(full, failed, wrote))
 
     def _noise(self) -> str:
         """'' if two reference runs agree; else why no comparison can be believed."""
@@ -453,8 +451,8 @@ def _decides_live(runs: Runs) -> bool:
 def _to_the_last_bit(runs: Runs, reading: Reading, *, as_they_are: bool = False) -> bool:
     """Whether the edit equals a reading live, with parameters that move, and no zero hides a gradient."""
     letter, reference = runs.letter, runs.of(reading)
-    shown = _hides_nothing(letter) if as_they_are else letter.intact and runs.edited.intact
-    if comparable(reference) or not (_moves(letter) and shown) or _weighed_otherwise(runs, reading):
+    shown = motion.hides_nothing(letter) if as_they_are else letter.intact and runs.edited.intact
+    if comparable(reference) or not (motion.moves(letter) and shown) or _weighed_otherwise(runs, reading):
         return False
     return not differences(reference, runs.edited, EXACT, **compared_with(runs, reading))
 
@@ -485,96 +483,12 @@ def _comes_to_departing(runs: Runs, reading: Reading, frozen: wire.Trace) -> boo
     return departing is None or departing[2] < sum(s.optimizer == departing[0].optimizer for s in _events(frozen))
 
 
-def _keeps_up_others(trace: wire.Trace) -> bool:
-    """Whether only what no optimizer owns is written by hand, as a teacher is that follows a student."""
-    return _written_by_hand(trace, owned=False) and not _written_by_hand(trace, owned=True)
-
-
-def _written_by_hand(trace: wire.Trace, *, owned: bool) -> bool:
-    """Whether something else than a step was seen to write what an optimizer owns, or what none does."""
-    return any(True for _ in _courses_by_hand(trace, owned=owned))
-
-
-def _courses_by_hand(trace: wire.Trace, *, owned: bool) -> Iterator[wire.Held]:
-    """What something else than a step was seen to write, of what an optimizer owns or of what none does."""
-    written = (one for one in trace.courses if len(one.values) > 1)
-    return (one for one in written if one.name.split(" ")[0].isdecimal() is owned)
-
-
-def _departs_at_start(reference: wire.Trace, edited: wire.Trace) -> bool:
-    """Whether an edit departs before it was first seen to have written by hand what an optimizer owns."""
-    departing = first_departing(reference, edited)
-    writes = (one.after[1] for one in _courses_by_hand(edited, owned=True))
-    return departing is None or reference.steps.index(departing[0]) < min(writes, default=len(edited.steps))
-
-
-def _ends_a_round(full: wire.Trace, failed: int, wrote: set[int]) -> bool:
-    """Whether a round ends with the latest step of one of these optimizers before a backward call, or behind it.
-
-    It ends when every optimizer that steps has stepped once more.
-    """
-    made = {step.optimizer: 0 for step in full.steps}
-    rounds, behind = 0, False
-    for step in full.steps:
-        if step.calls >= failed:
-            break
-        made[step.optimizer] += 1
-        ends = min(made.values()) > rounds
-        rounds += ends
-        behind = ends or (behind and step.optimizer not in wrote)
-    return behind
-
-
-def _starves(reference: wire.Trace, edited: wire.Trace) -> bool:
-    """Whether some step of a reference uses no gradient at all, and that of the edit does."""
-    pairs = (pair for i in range(len(reference.counts)) for pair in zip(reference.of(i), edited.of(i), strict=False))
-    return any(_any(have.gradients) and not _any(want.gradients) for want, have in pairs)
-
-
-def _moves_draws(reference: wire.Trace, edited: wire.Trace) -> bool:
-    """Whether random numbers are drawn at a new place, and at an old one no more."""
-    before, after = set(reference.drawn_at), set(edited.drawn_at)
-    return bool(before - after) and bool(after - before)
-
-
-def _drops_otherwise(reference: wire.Trace, edited: wire.Trace) -> bool:
-    """Whether dropouts drop something else of the same shape, where they draw by what they drop."""
-    pairs = list(zip(reference.drops, edited.drops, strict=False))
-    shapes = all(want.split("|")[0] == have.split("|")[0] for want, have in pairs)
-    return shapes and any(want != have for want, have in pairs)
-
-
 def _unknown(reason: str) -> Assessment:
     return Assessment(Effect.UNKNOWN, reason)
 
 
-def _moves(trace: wire.Trace) -> bool:
-    """Whether steps move what has a gradient: what is to follow parameters shows only once these move."""
-    # One evaluation of a closure has no change of its own.
-    steps = trace.whole_steps
-    return bool(steps) and all(_any(step.changes) or not _any(step.gradients) for step in steps)
-
-
-def _hides_nothing(trace: wire.Trace) -> bool:
-    """Whether, at the last steps of each optimizer, all that ever has a gradient has one and is moved by it.
-
-    What began at zero, and hid the gradients of others, is there no longer zero.
-    """
-    for index in range(len(trace.counts)):
-        steps = [step for step in trace.whole_steps if step.optimizer == index]
-        trained = {place for step in steps for place, one in enumerate(step.gradients) if one}
-        last = [(step.gradients[place], step.changes[place]) for step in steps[-2:] for place in trained]
-        if len(steps) < _MOVED_BY or not all(map(_both, last)):
-            return False
-    return True
-
-
 def _events(trace: wire.Trace) -> Sequence[wire.Step]:
     return trace.steps or trace.leaves
-
-
-def _both(pair: tuple[tuple[float, ...], tuple[float, ...]]) -> bool:
-    return min(map(norm, pair)) > 0
 
 
 def _ended(frozen: wire.Trace) -> str:
@@ -583,7 +497,3 @@ def _ended(frozen: wire.Trace) -> str:
     place = "".join(f" at line {frame.line} of {frame.file.rsplit('/', 1)[-1]}" for frame in at)
     why = frozen.reason or frozen.outcome.replace("_", " ")
     return f"a further run, which moves each parameter a little in place of the steps, did not end well: {why}{place}"
-
-
-def _any(sketches: Sequence[tuple[float, ...]]) -> bool:
-    return any(norm(sketch) > 0 for sketch in sketches)

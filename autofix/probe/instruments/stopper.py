@@ -26,6 +26,9 @@ _NEVER = 200
 _WAITING = 2.0
 """A budget counts the time that the script computes; of time in which it waits it may have this many times as much."""
 _LOOK = 0.25
+_LATE = 0.5
+"""Seconds of computing for which a run that has used its budget up may still come to its next event: what it tells
+between two events is as it was long before."""
 _IN_VAIN = 1.0
 """Seconds of computing for which a run waits in vain, from which on others do not wait as long."""
 _TOO_MANY = 4
@@ -89,7 +92,7 @@ class Stopper(Listener):
         if not self._is_past():
             return False
         self._budget.begin()
-        return self._budget.over(least=self._marked)
+        return self._budget.over(least=self._marked, late=_LATE)
 
     def _reached(self) -> bool:
         backwards, *steps = self._request.stop_at
@@ -240,11 +243,11 @@ class _Budget:
         """Seconds since it began, without those in which others used its core."""
         return _undisturbed() - self._began[1] if self._began is not None else 0.0
 
-    def over(self, *, least: bool) -> bool:
-        """Whether it is used up; `least`: the steps without which nothing was compared were made."""
+    def over(self, *, least: bool, late: float = 0.0) -> bool:
+        """Whether it was used up `late` seconds ago; `least`: what it takes to compare anything was done."""
         if self._began is None or not self._seconds:
             return False
-        most = self._seconds if least else self._longest
+        most = (self._seconds if least else self._longest) + late
         computed = (time.process_time() - self._began[0]) / self._threads
         return computed > most or self.passed > _WAITING * most
 

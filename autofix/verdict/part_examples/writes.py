@@ -1,0 +1,135 @@
+"""Writes that are said otherwise."""
+
+from autofix.verdict.property import Example
+
+BOUND_BELOW = """\
+net, head = nn.Linear(3, 4), nn.Linear(4, 1)
+optimizer = torch.optim.SGD([*net.parameters(), *head.parameters()], lr=0.1)
+for _ in range(8):
+    h = net(torch.randn(5, 3))
+    h = torch.relu(h)
+    h[0] = 0.5
+    train: (head(h) - 1).square().mean()
+"""
+MASKED = """\
+net = nn.Linear(3, 4)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+most = 1e6
+for _ in range(8):
+    heat = net(torch.randn(5, 3)).sigmoid()
+    heat[:, 0] = 0
+    heat[:, 3] = 0
+    optimizer.zero_grad()
+    (heat - 0.3).square().sum().backward()
+    nn.utils.clip_grad_norm_(net.parameters(), most)
+    optimizer.step()
+"""
+ENDS = "    heat[:, 0] = 0\n    heat[:, 3] = 0\n"
+MASK = "    mask = torch.ones(4)\n    mask[0], mask[3] = 0, 0\n    heat = heat * mask\n"
+FILL = """\
+    ends = torch.tensor([True, False, False, True])
+    heat = heat.masked_fill(ends[None].expand_as(heat), 0.0)
+"""
+PAIR = """\
+net = nn.Linear(3, 4)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+first = torch.arange(4) == 0
+for _ in range(8):
+    heat, size = net(torch.randn(5, 3)).sigmoid(), net(torch.randn(5, 3))
+    heat[:, first] = 0
+    size[:, first] = 0
+    train: (heat - 0.3).square().sum().add(size.square().sum())
+"""
+BOTH = "    heat[:, first] = 0\n    size[:, first] = 0\n"
+OF_HEAT, OF_SIZE = (f"    {name} = torch.where(first, torch.zeros(()), {name})\n" for name in ("heat", "size"))
+CLIPPED = MASKED[MASKED.index("most") :]
+CLIP = "    nn.utils.clip_grad_norm_(net.parameters(), most)\n"
+CHAIN = """\
+net = nn.Linear(3, 4)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+def chained(x):
+    length, scale = x.shape[1], torch.ones(4)
+    out = x.exp()
+    out[:, 0] = 0
+    for k in range(1, length):
+        out[:, k] = (out[:, k - 1] + out[:, k]).sin()
+    return out * scale
+for _ in range(8):
+    optimizer.zero_grad()
+    chained(net(torch.randn(5, 3))).square().mean().backward()
+    norm = nn.utils.clip_grad_norm_(net.parameters(), 1e6)
+    optimizer.step()
+"""
+BODY = CHAIN[CHAIN.index("    length") : CHAIN.index("for _")]
+IN_ROWS = """\
+    with torch.enable_grad():
+        rows = [torch.zeros_like(x[:, 0])]
+        for k in range(1, x.shape[1]):
+            rows.append((rows[-1] + x[:, k].exp()).sin())
+        return torch.stack(rows, 1)
+"""
+REST_OF_CHAIN = CHAIN[CHAIN.index("    length") :]
+NORM = CHAIN[CHAIN.index("    norm") : CHAIN.index("    optimizer.step")]
+BEHIND = CLIPPED.replace(CLIP, "") + CLIP
+OWNED = MASKED.replace("net.parameters(), most", "[*net.parameters()], most")
+GIVEN_OWNED = OWNED[OWNED.index("    heat[:, 0]") : OWNED.index("    optimizer.step")]
+BY_NAME = f"{MASK}    owned = [*net.parameters()]\n" + GIVEN_OWNED.replace(ENDS, "").replace(
+    "([*net.parameters()], most)", "(owned, most)"
+)
+CLEARED = "optimizer.zero_grad()\n", "for p in owned:\n        p.grad = None\n"
+GIVEN_ONCE = GIVEN_OWNED.replace("[*net.parameters()]", "net.parameters()")
+ACTIVE = """\
+cell, norm = nn.GRUCell(3, 4), nn.LayerNorm(4)
+optimizer = torch.optim.SGD([*cell.parameters(), *norm.parameters()], lr=0.1)
+for _ in range(6):
+    state, seen, loss = torch.zeros(5, 4), torch.randn(3, 5, 3), 0
+    for t, active in enumerate((5, 4, 2)):
+        state[:active] = cell(seen[t, :active], state[:active])
+        loss = loss + norm(state[:active])[:, 0].square().mean()
+    optimizer.zero_grad()
+    (loss + state.mean()).backward()
+    optimizer.step()
+"""
+WRITES = ACTIVE[ACTIVE.index("        state[:active]") : ACTIVE.index("    optimizer.zero")]
+BY_ROW = (
+    WRITES.replace("state[:active] = cell", "h = cell", 1)
+    .replace("norm(state[:active])", "norm(h)")
+    .replace("        loss", "        state = state.clone()\n        state[:active] = h\n        loss")
+)
+RENORMED = """\
+net, head = nn.Linear(3, 4), nn.Linear(4, 1)
+optimizer = torch.optim.SGD([*net.parameters(), *head.parameters()], lr=0.1)
+for _ in range(6):
+    net.weight.renorm_(2, dim=0, maxnorm=0.5)
+    head.weight.renorm_(2, dim=0, maxnorm=99)
+    loss = head(net(torch.randn(5, 3)).tanh()).square().mean()
+    train: loss
+"""
+RENORMS = RENORMED[RENORMED.index("    net.") : RENORMED.index("    loss")]
+BY_FUNCTION = "".join(
+    f"    {name}.data = torch.renorm({name}.data, 2, dim=0, maxnorm={most})\n"
+    for name, most in (("net.weight", 0.5), ("head.weight", 99))
+)
+
+RAISES = (
+    Example(MASKED, CLIPPED, CLIPPED.replace("most = 1e6\n", "").replace(CLIP, "").replace(ENDS, MASK)),
+    Example(MASKED, ENDS, FILL.replace("expand_as(heat)", "expand_as(heat) & (heat < 9)")),
+    Example(PAIR, BOTH, OF_HEAT + OF_SIZE.replace("first", "first | (size > 1e6)")),
+    Example(MASKED, CLIPPED, BEHIND.replace(ENDS, MASK)),
+    Example(CHAIN, REST_OF_CHAIN, REST_OF_CHAIN.replace(BODY, IN_ROWS).replace(NORM, "")),
+    Example(MASKED, GIVEN_ONCE, BY_NAME.replace("[*net.parameters()]", "net.parameters()").replace(*CLEARED)),
+    Example(OWNED, GIVEN_OWNED, BY_NAME.replace("= [*net.parameters()]", "= [net.bias]")),
+    Example(ACTIVE, WRITES, BY_ROW.replace("norm(h)", "norm(h.clamp(-2, 2))")),
+    Example(RENORMED, RENORMS, BY_FUNCTION.replace("99", "98")),
+)
+SILENT = (
+    Example(BOUND_BELOW, "torch.relu(h)", "torch.where(h > 0, h, torch.tensor(0.0))"),
+    Example(OWNED, GIVEN_OWNED, BY_NAME.replace("owned", "mine")),
+    Example(OWNED, GIVEN_OWNED, BY_NAME),
+    Example(MASKED, ENDS, MASK),
+    Example(MASKED, ENDS, FILL),
+    Example(CHAIN, BODY, IN_ROWS),
+    Example(PAIR, BOTH, OF_HEAT + OF_SIZE),
+    Example(RENORMED, RENORMS, BY_FUNCTION),
+    Example(ACTIVE, WRITES, BY_ROW),
+)
