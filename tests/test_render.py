@@ -22,10 +22,10 @@ from autofix import render
 from autofix.core.edit import Edit
 from autofix.core.model import Applicability, Cause, Effect, Hint, Outcome, Report, RunOutcome, Suspicion, Target
 from autofix.diagnosis.culprits import culprits
+from autofix.pipeline.titles import apart
 from autofix.probe import wire
 from autofix.render import progress, words
 from autofix.render.machine import document
-from autofix.verdict.titles import apart
 
 SCHEMA = json.loads((Path(__file__).parent.parent / "docs" / "schema.json").read_text("utf-8"))
 COMMAND = ("train.py", "--epochs", "1")

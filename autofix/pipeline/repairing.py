@@ -15,12 +15,12 @@ from autofix.pipeline import first
 from autofix.pipeline.auditing import looked_through
 from autofix.pipeline.offers import confirmed, question_of, with_answers, without_idle_parts
 from autofix.pipeline.rounds import Rounds
+from autofix.pipeline.titles import apart
 from autofix.search.propose import hints
 from autofix.search.rule import Rule
 from autofix.syntax.sources import Sources
 from autofix.verdict.order import ordered, telling, with_answers_first
 from autofix.verdict.runs import Case
-from autofix.verdict.titles import apart
 
 
 def repaired(
