@@ -24,6 +24,11 @@ class Frame:
         end = start if hasattr(node, "body") else (node.end_lineno or node.lineno, node.end_col_offset or 0)
         return cls(file, *start, *end, function)
 
+    @classmethod
+    def of_line(cls, file: str, line: int, function: str = "") -> Frame:
+        """The place of a line, of which no part is named."""
+        return cls(file, line, 0, line, 0, function)
+
 
 Stack = tuple[Frame, ...]
 """User frames, innermost first."""

@@ -108,7 +108,7 @@ class CutInEachTurn(Property):
                 name = next(_takes_several(source, loop, branch), "")
                 test = ast.unparse(branch.test)
                 if name and (line := _cuts_outside(evidence, test)):
-                    place = wire.Frame(frame.file, line, 0, line, 0, frame.function)
+                    place = wire.Frame.of_line(frame.file, line, frame.function)
                     return self.found((place,), test=test, name=name)
         return None
 

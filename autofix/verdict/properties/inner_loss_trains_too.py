@@ -80,8 +80,7 @@ class InnerLossTrainsToo(Property):
                 alone = apply(source, rendered(set_keyword(source, call, "inputs", f"[{', '.join(paths)}]")))
                 run = evidence.left_of({**evidence.files, source.path: alone})
                 if evidence.case.passed(run) and differences(evidence.edited, run, LIVE):
-                    line, file = call.lineno, str(source.path)
-                    return self.found((wire.Frame(file, line, 0, line, 0, ""),), path="`, `".join(paths))
+                    return self.found((wire.Frame.of_line(str(source.path), call.lineno),), path="`, `".join(paths))
         return None
 
 

@@ -108,8 +108,7 @@ class KeptGraphIsUsedLater(Property):
                 with contextlib.suppress(Declined, EditConflict):
                     ends = apply(source, rendered(embed(source, node, _ENDS)))
                     if evidence.case.passed(evidence.left_of({**evidence.files, source.path: ends})):
-                        line, file = node.lineno, str(source.path)
-                        return self.found((wire.Frame(file, line, 0, line, 0, ""),), path=path)
+                        return self.found((wire.Frame.of_line(str(source.path), node.lineno),), path=path)
         return None
 
 

@@ -155,7 +155,7 @@ class NextPassIsAnother(Property):
             return None
         path, line = again[0]
         what = "the edit fails" if made.edited.failure else "the edit trains otherwise than the code"
-        place = wire.Frame(path, line, 0, line, 0, "")
+        place = wire.Frame.of_line(path, line)
         return self.found((place,), subject=f"line {line} of {Path(path).name}", what=what)
 
 

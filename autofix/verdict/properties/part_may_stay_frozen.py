@@ -126,7 +126,6 @@ for _ in range(6):
 """
 IN_ALONE = ALONE[ALONE.index("    with torch") : ALONE.index("    loss")]
 OUT_ALONE = "    x = torch.randn(8, 5)\n    out = net(x)\n"
-TRAINED_BESIDE = BLOCK.replace("    loss = F", "    loss = model.extractor(torch.randn(8, 5)).square().mean() + F")
 DECORATED = NET.replace("    def forward", "    @torch.no_grad()\n    def forward").replace("BODY", ON)
 
 

@@ -56,6 +56,6 @@ class PartNotNeeded(Property):
         part = next(unneeded(evidence, evidence.without), None)
         if part is None:
             return None
-        frame = wire.Frame(str(part.path), part.line, 0, part.line, 0, "")
+        frame = wire.Frame.of_line(str(part.path), part.line)
         subject = f"{part.words} does nothing for the repair: leave it out, or see by hand what it is for"
         return self.found((frame,) if part.line else (), subject=subject)

@@ -95,7 +95,7 @@ class SettingIsIgnored(Property):
             read, ignored = (_read(*one) for one in zip((old, new), old.apart(new), strict=True))
             for key, (function, reads) in ignored.items():
                 if not reads and key in read and read[key][1]:
-                    place = wire.Frame(path, function.lineno, 0, function.lineno, 0, "")
+                    place = wire.Frame.of_line(path, function.lineno)
                     return self.found((place,), subject=f"`{key[1]}`")
         return None
 

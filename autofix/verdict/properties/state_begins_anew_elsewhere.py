@@ -129,7 +129,7 @@ class StateBeginsAnewElsewhere(OfACut):
         for one, source, begun, _ in begun_elsewhere(
             evidence.trace.crossings, evidence.failure.stack, evidence.sources
         ):
-            place = wire.Frame(str(source.path), begun.lineno, 0, begun.lineno, 0, "")
+            place = wire.Frame.of_line(str(source.path), begun.lineno)
             words = {"line": str(begun.lineno), "file": source.path.name, "start": ast.unparse(begun)}
             return self.found((place,), path=one.path, **words)
         return None

@@ -129,7 +129,7 @@ class StateIsResetInPart(OfACut):
             if (source := sources.source(one.file)) is None:
                 continue
             for left in left_as_it_is(sources, source, one.path, callers):
-                place = wire.Frame(one.file, left.value.lineno, 0, left.value.lineno, 0, one.function)
+                place = wire.Frame.of_line(one.file, left.value.lineno, one.function)
                 other = f"{one.path.partition('.')[0]}.{left.other}"
                 return self.found((place,), kept=one.path, other=other, method=left.method.name)
         return None

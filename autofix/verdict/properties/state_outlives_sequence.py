@@ -173,6 +173,6 @@ class StateOutlivesSequence(OfACut):
         sources = evidence.sources
         for one in outlived(evidence.trace.crossings, evidence.failure.stack, sources):
             line, function = one.begins.lineno, one.carrier.function
-            place = wire.Frame(str(one.source.path), line, 0, line, 0, function)
+            place = wire.Frame.of_line(str(one.source.path), line, function)
             return self.found((place,), path=one.carrier.path, other=one.other, line=str(line))
         return None

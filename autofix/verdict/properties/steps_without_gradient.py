@@ -123,24 +123,6 @@ AFTER = (
     opt_g.step()
 """,
 )
-WARM = """\
-G, D = nn.Linear(4, 6), nn.Sequential(nn.Linear(6, 6), nn.Tanh(), nn.Linear(6, 1))
-opt_g, opt_d = torch.optim.Adam(G.parameters()), torch.optim.Adam(D.parameters())
-real = torch.randn(8, 6)
-for step in range(7):
-    z = torch.randn(8, 4)
-    D.requires_grad_(True)
-    opt_d.zero_grad()
-    if step < 2:
-        (D(G(z).detach()).square().mean() - D(real).mean()).backward()
-    opt_d.step()
-    D.requires_grad_(False)
-    score = D(G(z)).exp()
-    score += 1
-    loss_g = score.log().mean() + (score.exp() - 1).square().mean()
-    score *= 2
-    train[opt_g]: loss_g
-"""
 IDLE = GAN.replace("score = D(fake.detach())", "score = D(torch.randn(8, 6))")
 
 

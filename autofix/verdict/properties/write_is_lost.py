@@ -96,7 +96,7 @@ class WriteIsLost(Property):
         for path, data in evidence.files.items():
             name, line = lost_write(path, evidence.case.pool.target.read(path), data)
             if name:
-                return self.found((wire.Frame(str(path), line, 0, line, 0, ""),), subject=name, why=UNREAD)
+                return self.found((wire.Frame.of_line(str(path), line),), subject=name, why=UNREAD)
         edited = {one.name for one in evidence.edited.courses if not (one.is_written or one.hidden)}
         unseen = (one for one in evidence.followed.courses if one.idle and one.name in edited)
         return next((self.found(subject=course_name(evidence.edited, one.name), why=UNSEEN) for one in unseen), None)
