@@ -233,9 +233,10 @@ class Builder:
         doubled = sum(self.baseline.counts) if spec.intervention is Intervention.DOUBLED else -1
         files = {**(self.written if spec.reading is not None else {}), **dict(spec.files)}
         on = spec.intervention.goes_on
+        moved = self.perturbed and not (unmoved or shows or on)  # far on, a copy of a start shows whether it was moved
         return replace(
             plain(self.target, mode, files), passes=self.target.passes, threads=_threads(self.baseline),
-            grace=GRACE, perturbed=self.perturbed and not (unmoved or shows), early=len(self.baseline.counts),
+            grace=GRACE, perturbed=moved, early=len(self.baseline.counts),
             failed_at=(self.baseline.backward_count, *self.baseline.counts),
             concerned=self._concerned(), budget=self.budget, longest=_LONGEST, lead=self._lead(),
             frozen=frozen, still=still, shapes=-1 if frozen or self.removed is not None else _SHAPES,
