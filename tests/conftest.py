@@ -43,8 +43,6 @@ _APART = {
 """Why a test is set apart, by the name of the mark."""
 _RUNNING = {"probe", "script", "repaired", "world", "editor", "python"}
 """The fixtures of tests that start real runs, which is what takes the time."""
-_FEW = 2
-"""Values of such a test that are all tried in every run of the tests."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -54,15 +52,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+@pytest.hookimpl(tryfirst=True)  # before they are shuffled
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Of the values of a test that starts real runs each third is tried in every run of the tests."""
+    """Of the values of a test that starts real runs each third is tried in every run, from the first on."""
     many: dict[str, list[pytest.Item]] = {}
     for item in items:
         running = isinstance(item, pytest.Function) and not _RUNNING.isdisjoint(item.fixturenames)
         if running and not any(item.iter_markers("apart")):
             many.setdefault(item.nodeid.partition("[")[0], []).append(item)
     for values in many.values():
-        for at, item in enumerate(values if len(values) > _FEW else ()):
+        for at, item in enumerate(values):
             if at % 3:
                 item.add_marker(pytest.mark.apart("long"))
 
