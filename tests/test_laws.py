@@ -42,7 +42,7 @@ from autofix.verdict.law import KeptByChange, Word, laws
 
 PROGRAMS = [
     *one_in(
-        30,
+        40,
         [
             one
             for law in (
@@ -73,7 +73,7 @@ PROGRAMS = [
         ],
         str,
     ),
-    *(one for law in (collected, sums, values, views) for one in one_in(30, law.PROGRAMS, str)),
+    *(one for law in (collected, sums, values, views) for one in one_in(40, law.PROGRAMS, str)),
     *(
         pytest.param(one, id=one.name, marks=pytest.mark.apart("long"))
         for law in (collected, sums, views)
