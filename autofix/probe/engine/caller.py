@@ -22,7 +22,8 @@ _DECORATES = torch.utils._contextlib.__file__
 _LEAVES = ("__exit__", "__call__")
 _DEEP = 16
 """Frames between a mode of torch's and who is asked about its call."""
-_BINDS = ("STORE_FAST", "STORE_NAME", "STORE_GLOBAL", "STORE_DEREF", "RETURN_VALUE")
+_STORES = "STORE_FAST"
+_BINDS = (_STORES, "STORE_NAME", "STORE_GLOBAL", "STORE_DEREF", "RETURN_VALUE")
 
 
 def frame(func: Any = None) -> FrameType | None:
@@ -91,7 +92,7 @@ def renews(func: Any) -> CodeType | None:
     code = found.f_code
     does, name = _follows(code, found.f_lasti)
     given = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    return code if does == "STORE_FAST" and name in given and _writes(code) else None
+    return code if does == _STORES and name in given and _writes(code) else None
 
 
 @functools.cache
@@ -100,7 +101,7 @@ def _writes(code: CodeType) -> bool:
     return any(
         one.opname == "STORE_SUBSCR"
         or (one.opname == "BINARY_OP" and one.argrepr.endswith("="))
-        or (one.opname in ("LOAD_METHOD", "LOAD_ATTR") and one.argrepr.endswith("_"))
+        or (one.opname in ("LOAD_METHOD", "LOAD_ATTR") and one.argval.endswith("_"))
         for one in dis.get_instructions(code)
     )
 
@@ -115,10 +116,12 @@ def _next(func: Any) -> str:
 
 @functools.cache
 def _follows(code: CodeType, lasti: int) -> tuple[str, str]:
-    """The instruction after the one at `lasti`: its name, and that of what it is about."""
+    """The instruction after the one at `lasti`: its name, and that of the variable that it is about."""
     found = False
     for instruction in dis.get_instructions(code):
         if found and instruction.opname not in ("SWAP", "CACHE"):
-            return instruction.opname, instruction.argrepr
+            # From Python 3.13 on one instruction may store a variable and load or store another.
+            stores = instruction.opname.startswith(_STORES)
+            return _STORES if stores else instruction.opname, instruction.argrepr.partition(",")[0]
         found = found or instruction.offset == lasti
     return "", ""

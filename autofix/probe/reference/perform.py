@@ -192,7 +192,8 @@ class Perform(Functions, Listener):
         if kind == "view_modified" and isinstance(graph.made_by(target), torch.autograd.function.BackwardCFunction):
             # Written in place, or through its base, it would lose the backward that its function has of its own.
             apart = ways.apart if caller.discards(func) else ways.out_of_place
-            return (lambda: apart(func, args, kwargs, target)[1]) if "out" not in kwargs else None
+            may = "out" not in kwargs and (apart is ways.out_of_place or ways.may_exchange(target))
+            return (lambda: apart(func, args, kwargs, target)[1]) if may else None
         if self.for_a_pass is not None and "out" not in kwargs and self.for_a_pass.takes_all(target):
             return functools.partial(self._for_this_pass, func, args, kwargs, target)
         if not self._operation:

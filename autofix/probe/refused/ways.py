@@ -13,6 +13,8 @@ from torch.utils.hooks import RemovableHandle
 from ..engine import graph
 from ..engine.refused import DERIVATIVE, name_of, same_view, swapped
 
+_EXCHANGE: Any = getattr(torch._C, "_swap_tensor_impl", None)
+"""Older versions of torch lack it."""
 _WEIGHTS = {"torch.Tensor.backward": (1, "gradient"), DERIVATIVE: (2, "grad_outputs")}
 """Where a call is given what each value counts that it starts from: the place, and the name."""
 
@@ -48,8 +50,13 @@ def apart(func: Any, args: Any, kwargs: Any, target: torch.Tensor) -> tuple[torc
     copy, result = out_of_place(func, args, kwargs, target)
     with torch.no_grad():
         target.detach().copy_(copy)
-    torch._C._swap_tensor_impl(target, copy)
+    _EXCHANGE(target, copy)
     return target, target if result is copy else result
+
+
+def may_exchange(target: torch.Tensor) -> bool:
+    """Whether torch can let this very tensor be another one."""
+    return _EXCHANGE is not None and type(target) is torch.Tensor
 
 
 def in_place(func: Any, args: Any, kwargs: Any, target: torch.Tensor) -> tuple[torch.Tensor, Any]:
@@ -78,12 +85,11 @@ def _same_view(whole: torch.Tensor, target: torch.Tensor, base: torch.Tensor) ->
 
 def exchanged(func: Any, args: Any, kwargs: Any, target: torch.Tensor) -> Callable[[], torch.Tensor] | None:
     """Let a view be the same tensor, of the same memory, cut or of another shape; None where torch cannot do it."""
-    exchange = getattr(torch._C, "_swap_tensor_impl", None)
-    if exchange is None or type(target) is not torch.Tensor:
+    if not may_exchange(target):
         return None
 
     def again() -> torch.Tensor:
-        exchange(target, getattr(torch.Tensor, func.__name__.removesuffix("_"))(target, *args[1:], **kwargs))
+        _EXCHANGE(target, getattr(torch.Tensor, func.__name__.removesuffix("_"))(target, *args[1:], **kwargs))
         return target
 
     return again
