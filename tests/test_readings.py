@@ -1312,6 +1312,9 @@ AFTERWARDS = [
     ("    opt.step()\n", "    opt.step()\n    sparse(w)\n    print(w.norm().item())\n"),
 ]
 IN_FULL = [("w = w.to(torch.float32)", "least = least * 1.0")]
+BY_ROW = [(FILLED, "    for row in range(len(w)):\n        w[row].mul_(0.5)\n")]
+ROW_BY_ROW = BY_ROW[0][1], "    w = torch.stack([w[row].mul(0.5) for row in range(len(w))])\n"
+ROWS_UNRECORDED = ".mul_(0.5)", ".detach().mul_(0.5)"
 
 
 @pytest.mark.parametrize(
@@ -1322,8 +1325,10 @@ IN_FULL = [("w = w.to(torch.float32)", "least = least * 1.0")]
         (AFTERWARDS, OUTSIDE, False),
         (AFTERWARDS, UNRECORDED, True),
         (IN_FULL, OUTSIDE, False),
+        (BY_ROW, ROW_BY_ROW, True),
+        (BY_ROW, ROWS_UNRECORDED, False),
     ],
-    ids=["it is used", "as an update", "it is dropped", "it updates", "it is not converted"],
+    ids=["used", "as an update", "dropped", "it updates", "not converted", "by views", "by views, as an update"],
 )
 def test_what_a_function_converts_before_it_writes_is_meant_to_be_its_own(
     script: Scripts, changes: list[tuple[str, str]], edit: tuple[str, str], safe: bool

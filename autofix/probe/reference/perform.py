@@ -127,7 +127,7 @@ class Perform(Functions, Listener):
             with torch._C.DisableTorchFunction():
                 if self._copies.has(args[0]):
                     self.note("leaf_modified")
-                    self._follow(args[0])
+                    self._follow(graph.base(args[0]))
                 if not (self._operation and args[0].requires_grad and torch.is_grad_enabled()):
                     self.by_hand(args[0])
         return result

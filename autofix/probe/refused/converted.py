@@ -38,5 +38,5 @@ class Copies:
         return copy
 
     def has(self, tensor: Any) -> bool:
-        """Whether a tensor is one of these copies."""
-        return isinstance(tensor, torch.Tensor) and tensor in self._copies
+        """Whether a tensor is one of these copies, or a view of one."""
+        return bool(self._copies) and isinstance(tensor, torch.Tensor) and graph.base(tensor) in self._copies

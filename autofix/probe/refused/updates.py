@@ -11,6 +11,7 @@ import torch
 from .. import wire
 from ..engine import caller, graph
 from ..engine.names import Names
+from ..engine.remembered import Remembered
 from ..engine.taps import Call, Listener, parameters
 from ..program.frames import Frames
 from .converted import renewed
@@ -35,7 +36,7 @@ class Updates(Listener):
         self._steps = 0
         self._added: str = ""
         """What was added, with its graph, onto such a number of the same pass."""
-        self._converted: dict[int, tuple[weakref.ref[torch.Tensor], CodeType]] = {}
+        self._converted = Remembered[CodeType]()
         """What a function was given and converted first, which made no copy of it, with that function."""
         self._written_as_copy = ""
         """What was written there by the name that it was converted under."""
@@ -50,7 +51,7 @@ class Updates(Listener):
         if isinstance(result, torch.Tensor) and result.dim() == 0 and result.requires_grad and graph.is_leaf(result):
             self._begun.setdefault(id(result), (weakref.ref(result), self._steps))
         if (code := renewed(func, args, result)) is not None:
-            self._converted[id(result)] = weakref.ref(result), code
+            self._converted.keep(result, code)
         self._overwritten.heard(func, args, kwargs, result)
         self._by_hand.heard(func, args, kwargs, result)
         self._entries.heard(func, args, kwargs, result)
@@ -61,10 +62,9 @@ class Updates(Listener):
         self._by_hand.wrote(args, kwargs, target)
         self._moving.wrote(func, args, target, named=caller.binds(func))
         self._entries.wrote(func, args, kwargs, target)
-        converted, code = self._converted.get(id(target), (None, None))
-        within = caller.frame(func)
-        if converted is not None and converted() is target and within is not None and within.f_code is code:
-            self._written_as_copy = self._names.name(target, "a leaf")
+        code, within = self._converted.of(graph.base(target)), caller.frame(func)
+        if within is not None and within.f_code is code:
+            self._written_as_copy = self._names.name(graph.base(target), "a leaf")
         values = [one for one in (*args, *kwargs.values()) if isinstance(one, torch.Tensor) and one is not target]
         made_of = {id(leaf): leaf for leaf in graph.leaves(graph.walk(values, graph.sends)) if leaf is not target}
         self._made_of |= made_of
