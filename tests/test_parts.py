@@ -449,6 +449,12 @@ def test_what_a_statement_computed_may_get_a_name_just_before(after: str, expect
     assert [part.words for part in found if "the change" in part.words] == expected
 
 
+def test_what_another_statement_computed_is_no_value_of_its_own() -> None:
+    before, after = "ks = make(n)\np = x ** make(n)\nchoose(p)\n", "ks = make(n)\np = x ** ks\nchoose(p)\np.sum()\n"
+    found = parts({PATH: before.encode()}, {PATH: after.encode()}) or []
+    assert "the change to `p = x ** make(n)`" in [part.words for part in found]
+
+
 @pytest.mark.parametrize(
     ("value", "tried"),
     [("torch.stack([torch.as_tensor(d) for d in ds])", False), ("torch.stack([d.clamp(max=9) for d in ds])", True)],

@@ -23,7 +23,7 @@ from autofix.verdict.parts.moved import Move, moves
 from autofix.verdict.parts.options import options
 from autofix.verdict.parts.paired import paired, unmatched
 from autofix.verdict.parts.pieces import done, pieces, spliced
-from autofix.verdict.parts.rewritten import named, renamed, rewrites, shape
+from autofix.verdict.parts.rewritten import named, renamed, rewrites, shape, takes_out
 from autofix.verdict.parts.statements import Item, flat, left_out, statements
 from autofix.verdict.parts.texts import Texts, changed, parsed, passed_over, shifted, side_by_side
 
@@ -129,6 +129,7 @@ def _of_file(path: Path, old: bytes, new: bytes, options: Collection[str]) -> It
         idle = (
             (known and not again)
             or rewrites(was, now, last, called, moved)
+            or takes_out(was, now, last, (item.node for item in fresh))
             or (mine and not other and _idle(mine.node, changed(after, lines), back + 1))
         )
         if not idle and without is None:

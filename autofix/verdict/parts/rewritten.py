@@ -54,12 +54,7 @@ def rewrites(
     """
     if old is None or new is None:
         return False
-    of_its_own = (
-        _follows(names, old, new),
-        _takes_over(old, new, moved),
-        _takes_out(old, new, tree),
-        converts(old, new),
-    )
+    of_its_own = (_follows(names, old, new), _takes_over(old, new, moved), converts(old, new))
     return any(of_its_own) or _leaves_function(old, new, tree) or _becomes_static(old, new, tree)
 
 
@@ -184,11 +179,18 @@ def _takes_over(old: ast.stmt, new: ast.stmt, moved: Collection[str]) -> bool:
     return False
 
 
-def _takes_out(old: ast.stmt, new: ast.stmt, tree: ast.AST) -> bool:
-    """Whether a statement only reads by a name, bound once and just before, what it computed itself in its place."""
-    match _before(tree, new):
+def takes_out(old: ast.stmt | None, new: ast.stmt | None, tree: ast.AST, fresh: Iterable[ast.stmt]) -> bool:
+    """Whether a statement only reads by a new name, bound once and just before, what it computed itself there.
+
+    `fresh` are the statements that only the new text has, which is `tree`. By a name that was there before the
+    statement would read what another draw has given.
+    """
+    if old is None or new is None:
+        return False
+    match before := _before(tree, new):
         case ast.Assign([ast.Name(name)], value) if _bound(_scope(tree, new))[name] == 1:
-            return exact(_Named(name, value).visit(copy.deepcopy(new))) == exact(old) != exact(new)
+            told = exact(_Named(name, value).visit(copy.deepcopy(new)))
+            return any(one is before for one in fresh) and told == exact(old) != exact(new)
     return False
 
 
