@@ -43,19 +43,14 @@ for turn in range(6):
 )
 
 
-def varied(value: str) -> tuple[tuple[str, str], ...]:
-    """What each pass sets another entry to."""
-    return ("weight[0] = 1.0", f"weight[turn % 4] = {value}"), ("weight.tanh()", "weight.softmax(0)")
-
-
 EDITS_OF_ANOTHER = {"copy": SET.edits["copy"], "detached": SET.edits["detached"]}
 
 
-def another(name: str, value: str, *right: str) -> Program:
-    """A program in which each pass sets another entry."""
-    program = SET.mutated(name, *varied(value))
-    write = f"        weight[turn % 4] = {value}\n"
-    update = {"update": ((write, f"        with torch.no_grad():\n    {write}"),)}
+def another(name: str, write: str, *right: str, softmax: bool = True) -> Program:
+    """A program in which each pass writes something else."""
+    used = "softmax(0)" if softmax else "tanh()"
+    program = SET.mutated(name, ("weight[0] = 1.0", write), ("weight.tanh()", f"weight.{used}"))
+    update = {"update": ((f"        {write}\n", f"        with torch.no_grad():\n            {write}\n"),)}
     return Program(name, program.text, EDITS_OF_ANOTHER | update, frozenset(right))
 
 
@@ -85,6 +80,8 @@ PROGRAMS = (
         "it is set while the training warms up",
         ("        weight[0] = 1.0", "        if turn < 99:\n            weight[0] = 1.0"),
     ),
-    another("each pass forbids another entry", "-1e9"),
-    another("each pass takes another entry out", "0.0"),
+    another("each pass sets a diagonal", "weight.fill_diagonal_(1.0)", "copy", "update", softmax=False),
+    another("each pass leaves a triangle", "weight.tril_()", "copy", "update", softmax=False),
+    another("each pass forbids another entry", "weight[turn % 4] = -1e9"),
+    another("each pass takes another entry out", "weight[turn % 4] = 0.0"),
 )  # fmt: skip
