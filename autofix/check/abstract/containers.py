@@ -161,7 +161,7 @@ def item(player: Player, container: Value, key: Value, node: ast.AST) -> Value |
             if items and not exact:
                 return items[-1] if index < 0 else items[min(index, len(items) - 1)]
         case Listed(items=items), Plain() | Opaque() if items:
-            return items[-1]
+            return items[-1 - container.turn(key) % len(items)]
         case Mapped(items=entries, default=default), Const(value=known):
             if known in entries:
                 return entries[known]

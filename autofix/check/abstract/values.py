@@ -161,6 +161,15 @@ class Listed(Value):
     exact: bool = True
     fresh: Callable[[], Value] | None = None
     """Makes one more element, where their number is not known."""
+    unknown: list[Value] = field(default_factory=list)
+    """Places that are not known and were asked for: two are the same only where they are one value."""
+
+    def turn(self, key: Value) -> int:
+        """How many other unknown places were asked for before this one was first."""
+        seen = [id(one) for one in self.unknown]
+        if id(key) not in seen:
+            self.unknown.append(key)
+        return seen.index(id(key)) if id(key) in seen else len(seen)
 
 
 @dataclass(slots=True, eq=False)

@@ -85,6 +85,14 @@ y = net(torch.randn(2, 3)).exp()
 loss = y.sum()
 loss.backward()
 y.detach().clamp_(max=1)
+!
+net, count = torch.nn.Linear(3, 3), len(sys.argv)
+maps = [{"heat": net(torch.randn(2, 3))} for _ in range(count)]
+loss = 0
+for s in range(count):
+    maps[s]["heat"] = maps[s]["heat"].sigmoid_()
+    loss = loss + maps[s]["heat"].log().sum()
+loss.backward()
 """)
 
     def told(self, event: Event) -> Spot | None:
