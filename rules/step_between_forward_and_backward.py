@@ -245,6 +245,6 @@ def _is_made_again(scene: Scene) -> bool:
 def _moves(scene: Scene, made: Stack, written: Stack, failed: Stack, write: Write) -> bool:
     """Whether a write that is no optimizer's is a statement of its own: a helper's call, or a `with no_grad`."""
     helper = scenes.parting(made, written, failed)[1] != write.stack[0]
-    method = calls.method(scene.step)
-    called = helper and (bool(method) or isinstance(scene.step, _COMPOUND))
-    return called or method == "load_state_dict" or writes.without_gradient(scene.step)
+    called = helper and (bool(calls.method(scene.step)) or isinstance(scene.step, _COMPOUND))
+    puts_back = any(calls.method(one) == "load_state_dict" for one in (scene.step, *getattr(scene.step, "body", ())))
+    return called or puts_back or writes.without_gradient(scene.step)

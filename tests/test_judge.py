@@ -1067,6 +1067,39 @@ def test_a_statement_that_an_edit_moves_draws_the_same_noise(script: Scripts) ->
     assert (verdict.effect, verdict.applicability) == (Effect.REFRESHED, Applicability.SAFE)
 
 
+PUT_BACK = MOVED[: MOVED.index("    for _")] + """\
+    def look():
+        loss = loss_of_d()
+        opt_d.zero_grad()
+        loss.backward()
+        opt_d.step()
+
+    for _ in range(4):
+        look()
+        present = {name: value.clone() for name, value in D.state_dict().items()}
+        look()
+        made = G(torch.randn(8, 4))
+        loss = D(made).mean()
+        if present:
+            D.load_state_dict(present)
+        opt_g.zero_grad()
+        loss.backward()
+        opt_g.step()
+"""
+
+
+def test_what_is_computed_where_parameters_were_put_back_is_not_newer(script: Scripts) -> None:
+    train = script(PUT_BACK)
+    back = "    if present:\n        D.load_state_dict(present)\n"
+    forward = "    made = G(torch.randn(8, 4))\n    loss = D(made).mean()\n"
+    backward = "    opt_g.zero_grad()\n    loss.backward()\n"
+    assert train.verdict((forward + back, back + forward)).effect is Effect.CHANGED
+    verdict = train.verdict((back + backward, backward + back))
+    assert (verdict.effect, verdict.applicability) == (Effect.IDENTICAL, Applicability.SAFE)
+    best = train.fix().fixes[0]
+    assert (best.candidate.rules, best.verdict.effect) == (("AG102",), Effect.IDENTICAL)
+
+
 DROPPED = """\
 import torch
 from torch import nn

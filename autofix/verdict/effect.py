@@ -347,7 +347,7 @@ class _Comparison:
                 return equal_to(runs, one, same_live=True)
             full, live = runs.of(one, *moving), runs.of_edit(*moving)
             same = not differences(full, live, tolerance, **also)
-            if same or not (also["printed"] or _cuts_or_loses(full, live)):
+            if same or (not also["printed"] and _are_newer(full, live)):
                 return equal_to(runs, one, same_live=same)
         if not moved:
             return None
@@ -473,7 +473,11 @@ def _cuts_or_loses(reference: wire.Trace, edited: wire.Trace) -> bool:
 
 def _may_be_newer(runs: Runs, reading: Reading) -> bool:
     """Whether, by the live runs, an edit may be that reading with newer parameters."""
-    live, edited = runs.of(reading), runs.edited
+    return _are_newer(runs.of(reading), runs.edited)
+
+
+def _are_newer(live: wire.Trace, edited: wire.Trace) -> bool:
+    """Whether newer parameters may be all that is otherwise in the live run of an edit."""
     return not (_cuts_or_loses(live, edited) or moved_otherwise(live, edited) or takes_another_turn(live, edited))
 
 
