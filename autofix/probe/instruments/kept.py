@@ -11,9 +11,12 @@ import torch
 from ..engine import graph
 from ..engine.taps import Call, Listener
 from ..program.frames import Frames, Raw
+from ..wire import Fact
 
 _OFTEN = 3
 """How many times in a row a graph must have grown."""
+_LAYERS = "torch.nn.modules."
+"""Where torch's own layers are, whose parameters are weights; one of the user's may keep a state among its own."""
 
 
 @dataclass(slots=True)
@@ -39,6 +42,8 @@ class KeptGraphs(Listener):
         self._mark = 0
         self._cuts: dict[Raw, _Cut] = {}
         self._held: dict[Raw, _Cut] = {}
+        self._written: dict[str, set[int]] = {}
+        """Of weights of torch's own layers that were used as results, by their names, before which backward calls."""
         torch.nn.modules.module.register_module_forward_pre_hook(self._called)
         plain = torch.Tensor.detach
 
@@ -60,17 +65,21 @@ class KeptGraphs(Listener):
         """The cuts, and the calls of modules, behind which a graph grew until the end."""
         each = (("kept-growth", self._cuts), ("held-growth", self._held))
         grown = ((name, raw, cut) for name, seen in each for raw, cut in seen.items() if cut.grown >= _OFTEN)
-        return {"facts": tuple(self._frames.fact(name, raw, str(cut.older)) for name, raw, cut in grown)}
+        facts = [self._frames.fact(name, raw, str(cut.older)) for name, raw, cut in grown]
+        facts += [Fact("layer-is-result", name) for name, calls in self._written.items() if len(calls) >= _OFTEN]
+        return {"facts": tuple(facts)}
 
     def _called(self, module: torch.nn.Module, args: Any) -> None:
         if not module._parameters:
             return
         with torch._C.DisableTorchFunction():  # or modes would hear of each question as of a call of the script
             # What stands in for a parameter in a call, as an inner step makes it, is a plain tensor.
-            held = [one for one in module._parameters.values() if isinstance(one, torch.nn.Parameter)]
-            made = [node for one in held if (node := graph.made_by(one)) is not None]
-        for node in made:
+            held = [(name, one) for name, one in module._parameters.items() if isinstance(one, torch.nn.Parameter)]
+            made = [(name, node) for name, one in held if (node := graph.made_by(one)) is not None]
+        for name, node in made:
             self._look(node, self._held)
+            if type(module).__module__.startswith(_LAYERS):
+                self._written.setdefault(f"{name} of {type(module).__name__}", set()).add(self._calls)
 
     def _look(self, node: Any, seen: dict[Raw, _Cut]) -> None:
         stack = self._frames.here()

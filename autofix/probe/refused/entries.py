@@ -19,10 +19,12 @@ from ..engine.refused import filled, is_write, name_of, same_view, short_name, s
 from ..engine.remembered import Remembered
 from ..program.frames import Frames, Raw, outwards
 
-_SETS = frozenset({
-    *("__setitem__", "fill_", "zero_", "masked_fill_", "index_fill_", "mul_", "__imul__"),
-    *("fill_diagonal_", "index_put_", "scatter_", "tril_", "triu_"),
-})
+_SETS = frozenset(
+    {
+        *("__setitem__", "fill_", "zero_", "masked_fill_", "index_fill_", "mul_", "__imul__"),
+        *("fill_diagonal_", "index_put_", "scatter_", "tril_", "triu_"),
+    }
+)
 """Writes that may set entries whatever they were, and that draw nothing."""
 _PARTS = frozenset({"__getitem__", "embedding", "gather", "index_select", "masked_select", "take", "take_along_dim"})
 """Functions whose result has some entries of what they are given, as they are."""
