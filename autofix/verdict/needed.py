@@ -9,7 +9,7 @@ from pathlib import Path
 
 from autofix.core.edit import Declined, Edit, EditConflict
 from autofix.core.model import Effect, Treatment
-from autofix.experiments.compare import comparable, differences, same_shape
+from autofix.experiments.compare import comparable, differences, made_of, same_shape
 from autofix.experiments.sketches import FROZEN, LIVE
 from autofix.probe import wire
 from autofix.syntax.apply import BrokenRewrite, apply
@@ -31,7 +31,7 @@ def unneeded(evidence: Evidence, without: Sequence[tuple[Part, wire.Trace]]) -> 
     """
     idle = [part for part, other in without if _is_idle(evidence, part, other)]
     needed = {part.change for part, _ in without if part not in idle} - {""}
-    needed_so = (_renews, _stands_in, _is_replaced, _is_for_another, _does_again)
+    needed_so = (_renews, _keeps_graph, _stands_in, _is_replaced, _is_for_another, _does_again)
     for part in (one for one in idle if one.change not in needed):
         if not any(so(evidence, part, idle) for so in needed_so):
             yield part
@@ -125,6 +125,27 @@ def _renews(evidence: Evidence, part: Part, _idle: Sequence[Part]) -> bool:
         return False
     code, edited = evidence.of(evidence.reading, Treatment.STILL), evidence.of_edit(Treatment.STILL)
     return not comparable(code) and edited.ended_well and not differences(code, edited, FROZEN, printed=True)
+
+
+def _keeps_graph(evidence: Evidence, part: Part, _idle: Sequence[Part]) -> bool:
+    """Whether the code loses a graph where a part stands that the reading has, and so has the edit by this part alone.
+
+    The least of some places, by which nothing comes to what optimizers own, is converted as the largest is.
+    """
+    places = {
+        (frame.file, frame.line)
+        for done in evidence.followed.performed
+        for frame in done.stack
+        if done.kind in ("no_graph", "conversion")
+    }
+    if (str(part.path), part.line) not in places:
+        return False
+    runs = evidence.followed, evidence.edited, evidence.left_of(part.left_out(evidence.files))
+    steps = [[made_of(one) for one in steps] for steps in zip(*(run.whole_steps for run in runs), strict=False)]
+    known = [(code, edited, edited - less) for code, edited, less in steps if code]
+    return bool(known) and all(
+        gained and all(edited[one] <= code[one] for one in gained) for code, edited, gained in known
+    )
 
 
 def _is_replaced(evidence: Evidence, part: Part, idle: Sequence[Part]) -> bool:

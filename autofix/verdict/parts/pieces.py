@@ -21,7 +21,7 @@ from autofix.verdict.parts.rewritten import shape
 _PLACES = {"to", "astype", "cpu", "cuda", "numpy", "array", "asarray", "as_tensor", "new", "new_empty", "empty_like"}
 _PLACES |= {"resize_as_", "backward", "step", "stack"}
 """Where tensors are and in which memory, which is the same here and not elsewhere; and what has no result."""
-_SPREAD = {"expand", "expand_as", "broadcast_to", "contiguous", "type_as"}
+_SPREAD = {"expand", "expand_as", "broadcast_to", "contiguous", "type_as", "float", "double"}
 """What does to values in words what most operations do to them by themselves: where it is not needed, it never is."""
 _UNSEEN = {*GRAPH_WORDS, "device"}
 """What a call may be told or not without another value."""

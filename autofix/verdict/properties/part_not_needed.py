@@ -19,7 +19,8 @@ function of a class without objects.
 A part that shows nothing is needed all the same if another does what it does: each of several can be left out, but not
 all; the code as written trains otherwise without what is removed; a needed part changes another statement in the same
 way, or asks for this one; or one of the same form is needed, and without that this one shows. It is also needed if a
-loss is no number without it, or if it prints otherwise by newer parameters alone.
+loss is no number without it, if it prints otherwise by newer parameters alone, or if the graph has what the code lost
+there, and no more, by this part.
 
 What moves is put back, and needed only if the runs show what it does and what each that it passed does. What records
 numbers or binds a name of its own may move past what writes nothing that it reads, and no draw past a draw. A value
