@@ -1067,7 +1067,9 @@ def test_a_statement_that_an_edit_moves_draws_the_same_noise(script: Scripts) ->
     assert (verdict.effect, verdict.applicability) == (Effect.REFRESHED, Applicability.SAFE)
 
 
-PUT_BACK = MOVED[: MOVED.index("    for _")] + """\
+PUT_BACK = (
+    MOVED[: MOVED.index("    for _")]
+    + """\
     def look():
         loss = loss_of_d()
         opt_d.zero_grad()
@@ -1086,6 +1088,7 @@ PUT_BACK = MOVED[: MOVED.index("    for _")] + """\
         loss.backward()
         opt_g.step()
 """
+)
 
 
 def test_what_is_computed_where_parameters_were_put_back_is_not_newer(script: Scripts) -> None:
