@@ -62,10 +62,10 @@ class Run(State):
 
     def arm(self) -> None:
         """Put the instruments of this run's mode in place."""
-        from .engine import heard
+        from .refused import unheard
 
         leaving.watch(self.frames, self.ended)
-        heard.install()
+        unheard.install()
         if self.request.mode == "trace":
             self._arm_trace()
         elif self.request.mode in ("reference", "candidate"):

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch.overrides import handle_torch_function, has_torch_function
 
-from .refused import listed
+from ..engine.refused import listed
 
 
 def install() -> None:
@@ -23,4 +23,4 @@ def install() -> None:
         return write(self, *args, **kwargs)
 
     set_.__module__ = "torch"
-    torch.Tensor.set_ = set_  # type: ignore[method-assign]
+    torch.Tensor.set_ = set_
