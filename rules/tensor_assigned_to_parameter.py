@@ -26,6 +26,7 @@ from autofix.syntax.edits import Step, embed, ensure_import, functional_call, re
 
 WHY_VALUE = "The value of this iteration has a name of its own; the parameter stays the leaf that is trained."
 WHY_UPDATE = "The parameter takes the new value and stays the leaf that is trained."
+WHY_COPY = "A copy is never the parameter itself, which the module would register under this name."
 WHY_PARAMETER = "The module gets a parameter that starts from this value."
 
 
@@ -110,13 +111,31 @@ opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(4):
     loss = (net(torch.ones(5, 3)) - 1).pow(2).mean()
     train: loss
+! in evaluation the value is the parameter itself, and the module registers it
+class Dropped(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.raw = torch.nn.Parameter(torch.ones(2, 3))
+
+    def forward(self, x):
+-        setattr(self, "weight", F.dropout(self.raw, 0.5, self.training))
++        setattr(self, "weight", F.dropout(self.raw, 0.5, self.training).clone())
+        return F.linear(x, self.weight)
+
+
+net = Dropped()
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    loss = (net.train()(torch.ones(5, 3)) - 1).pow(2).mean()
+    train: loss
+    net.eval()(torch.ones(5, 3))
 ! several are assigned at once
 net = torch.nn.Linear(3, 2)
 net.weight, net.bias = torch.eye(2, 3), torch.zeros(2)
-! the name is not in the text
+! nothing of the value is in the text
 net = torch.nn.Linear(3, 2)
-for name in ("weight", "bias"):
-    setattr(net, name, getattr(net, name) * 0.5)
+for pair in (("weight", torch.eye(2, 3)), ("bias", torch.zeros(2))):
+    setattr(net, *pair)
 """)
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
@@ -134,8 +153,14 @@ for name in ("weight", "bias"):
                         torch, imports = ensure_import(source, "torch")
                         made = [*imports, *embed(source, value, f"{torch}.nn.Parameter({{}})")]
                         yield self.propose(made, WHY_PARAMETER, title="Make a parameter of the value")
+                    yield self._copied(source, value)
+                case ast.Expr(ast.Call(func=ast.Name(id="setattr"), args=[_, _, value])):
+                    yield self._copied(source, value)
                 case _:
                     raise Declined("the parameter is not assigned by a statement of its own")
+
+    def _copied(self, source: Source, value: ast.expr) -> Proposal:
+        return self.propose(embed(source, value, "{}.clone()"), WHY_COPY, title="Assign a copy", later=3)
 
     def _written(
         self, source: Source, statement: ast.Assign, target: ast.Attribute, *, off: bool

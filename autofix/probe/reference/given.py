@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -19,6 +20,8 @@ class Given(Listener):
         self._note, self._operation = note, operation
         self._stepped: set[int] = set()
         """The ids of the parameters that an optimizer has moved."""
+        self._values: weakref.WeakKeyDictionary[torch.nn.Module, set[str]] = weakref.WeakKeyDictionary()
+        """By a module, the names under which it had tensors of one pass before a parameter was put there."""
 
     def step(self, _index: int, optimizer: torch.optim.Optimizer) -> None:
         self._stepped.update(id(one) for one in parameters(optimizer) if one.grad is not None)
@@ -47,7 +50,8 @@ class Given(Listener):
         """Let a tensor that is assigned to the name of a parameter become the value of that parameter.
 
         One with a graph may be meant as the value for one pass, too: not if it is made of the parameter alone, and
-        assigned after that had its gradient, where no module computes.
+        assigned after that had its gradient, where no module computes. It is one where the name had such values before
+        a parameter was put there, as a dropout of a weight gives the weight itself in evaluation.
         """
         kind = torch.nn.Module
         assign = kind.__setattr__
@@ -56,7 +60,17 @@ class Given(Listener):
             held = vars(module).get("_parameters", {})
             parameter = held[name] if name in held else None  # noqa: SIM401  a compiled script's is no dict
             plain = isinstance(value, torch.Tensor) and not isinstance(value, torch.nn.Parameter)
-            if not isinstance(parameter, torch.Tensor) or not plain or not self._updates(parameter, value):
+            if not plain or not isinstance(parameter, torch.Tensor):
+                assign(module, name, value)
+                if plain:
+                    self._values.setdefault(module, set()).add(name)
+                return
+            if name in self._values.get(module, ()):
+                self._note("parameter_assigned")
+                del held[name]
+                assign(module, name, value)
+                return
+            if not self._updates(parameter, value):
                 assign(module, name, value)
                 return
             self._note("parameter_assigned")
