@@ -7,6 +7,7 @@ from scripts import Scripts
 
 from autofix.core.model import Applicability, Effect
 from autofix.verdict.parts.branches import copied, ran_alike, refused_alike
+from autofix.verdict.parts.by_kind import by_kind, inlined
 
 OLD = """\
 import torch
@@ -270,3 +271,112 @@ def test_what_never_ran_and_is_another_at_the_end_is_not_known(script: Scripts, 
         mended = mended.replace(*change)
     verdict = script(TWO_PHASES).verdict((TWO_PHASES, mended.replace(old, new)))
     assert not verdict.effect.keeps_gradients
+
+
+TENSOR, SEVERAL = "    return h.detach()\n", "    return tuple(one.detach() for one in h)\n"
+ASKS = "def cut(h):\n    if isinstance(h, tuple):\n"
+CUTS = f"{ASKS}    {SEVERAL}{TENSOR}"
+
+
+def other_kind(text: str, line: int = 3, ran: int = 4) -> bool:
+    """Whether the last line of the function, which ran, speaks for the branch that did not."""
+    return by_kind(b"", text.encode(), line, {ran}) == ran
+
+
+@pytest.mark.parametrize(
+    "several",
+    [
+        "tuple(one.detach() for one in h)", "[one.detach() for one in h]", "tuple([cut(one) for one in h])",
+        "tuple(map(cut, h))", "list(map(cut, h))",
+    ],
+)  # fmt: skip
+def test_a_branch_for_another_kind_is_judged_by_the_one_that_ran(several: str) -> None:
+    text = f"{ASKS}        return {several}\n{TENSOR}"
+    assert other_kind(text)
+    assert by_kind(b"", text.encode(), 4, {3}) == (3 if "cut" not in several else 0)
+    assert other_kind(text.replace("isinstance(h, tuple)", "type(h) in (list, tuple)"))
+    assert other_kind(text.replace("isinstance(h, tuple)", "not torch.is_tensor(h)"))
+    held = text.replace("(h)", "(self, h)").replace("cut(one)", "self.cut(one)").replace("map(cut", "map(self.cut")
+    assert other_kind(held)
+
+
+@pytest.mark.parametrize(
+    "several",
+    [
+        "tuple(one for one in h)", "tuple(one.detach() for one in h[:1])", "tuple(one.detach() for one in h if one)",
+        "tuple(one.detach() * 2 for one in h)", "tuple(one.detach() for one in other)", "tuple(map(keep, h))",
+        "tuple(cut(one, 2) for one in h)", "torch.stack([one.detach() for one in h])", "h", "None",
+    ],
+)  # fmt: skip
+def test_a_branch_that_does_anything_else_to_another_kind_is_not(several: str) -> None:
+    assert not other_kind(f"{ASKS}        return {several}\n{TENSOR}")
+
+
+@pytest.mark.parametrize(
+    "test", ["step > 99", "h.dim() > 1", "isinstance(step, tuple)", "isinstance(h, tuple) and LATE"]
+)
+def test_a_condition_that_asks_for_more_than_a_kind_decides_something(test: str) -> None:
+    assert not other_kind(CUTS.replace("isinstance(h, tuple)", test))
+
+
+def test_what_is_none_stays_so() -> None:
+    text = "def cut(h):\n    if h is None:\n        return None\n    return h.detach()\n"
+    assert other_kind(text)
+    assert other_kind(text.replace("return None", "return h"))
+    assert not other_kind(text.replace("return None", "return zeros"))
+    assert not other_kind(text.replace("is None", "is not None"))
+
+
+def test_both_branches_have_to_give_one_name_what_they_make() -> None:
+    text = "if isinstance(h, tuple):\n    h = tuple(one.detach() for one in h)\nelse:\n    h = h.detach()\n"
+    assert other_kind(text, 2)
+    assert not other_kind(text.replace("    h = tuple", "    kept = tuple"), 2)
+    assert not other_kind(text.replace("else:\n", "else:\n    h = h + 1\n"), 2, 5)
+
+
+SETS = """\
+def put(self, x):
+    if type(x) is torch.Tensor:
+        self.x = x.to(self.kind)
+    else:
+        self.x = torch.tensor(x, dtype=self.kind)
+"""
+HELPS = """\
+def made(value, kind):
+    if isinstance(value, torch.Tensor):
+        return value.to(kind)
+    return torch.stack([*value]).to(kind)
+""" + SETS.replace("torch.tensor(x, dtype=self.kind)", "made(x, self.kind)")
+
+
+def test_a_branch_of_a_new_function_may_say_what_the_program_says_for_that_kind() -> None:
+    def said(text: str, ran: int = 9) -> int:
+        return inlined(SETS.encode(), text.encode(), 3, {ran})
+
+    assert said(HELPS) == 9
+    assert not said(HELPS, 4)
+    for old, new in (
+        ("value.to(kind)", "value.detach().to(kind)"),
+        ("isinstance(value, torch.Tensor)", "isinstance(value, float)"),
+        ("made(x, self.kind)", "made(x, other)"),
+        ("made(x, self.kind)", "made(y, self.kind)"),
+        ("self.x = made", "self.y = made"),
+    ):
+        assert not said(HELPS.replace(old, new, 1)), new
+    assert not said(f"{HELPS}other = [made]\n")
+
+
+LSTM_TOO = ("for step", f"{CUTS}for step")
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize(
+    ("change", "safe"),
+    [(("one.detach()", "one.detach()"), True), (("one.detach()", "one"), False), (("in h)", "in h[:1])"), False)],
+)
+def test_a_helper_for_a_tensor_and_several_is_believed_where_it_does_the_same(
+    script: Scripts, change: tuple[str, str], *, safe: bool
+) -> None:
+    verdict = script(OLD).verdict((LSTM_TOO[0], LSTM_TOO[1].replace(*change)), ("state = h\n", "state = cut(h)\n"))
+    assert (verdict.applicability is Applicability.SAFE) is safe
+    assert safe or verdict.effect is Effect.UNKNOWN

@@ -11,6 +11,7 @@ from lawful import verdicts
 
 from autofix.core.model import Applicability, RunOutcome, Target
 from autofix.experiments.client import Probe
+from autofix.verdict.parts.by_kind import stood_there
 from autofix.verdict.parts.laid_out import laid_out
 from autofix.verdict.parts.parts import MOST, parts
 from autofix.verdict.parts.rewritten import shape
@@ -634,3 +635,26 @@ def test_a_class_may_stop_being_a_function_that_nothing_takes_it_for(
     old, new = f"{head}class A({base}):\n    x = 1\nz = 2\n", f"{head}{after}\n    x = 1\nz = 3\n"
     found = parts({Path("a.py"): old.encode()}, {Path("a.py"): new.encode()}, whole=True) or []
     assert [one.words.split("`")[1][:7] for one in found if "class" in one.words] == expected
+
+
+SETTER = "class A:\n    def put(self, x):\n        self.x = torch.tensor(x, dtype=self.kind)\n"
+STACKS = """\
+def made(values, kind):
+    if isinstance(values[0], torch.Tensor):
+        return torch.stack(values)
+    return torch.tensor(values, dtype=kind)
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "known"),
+    [
+        ("kind)", "kind)", True), ("dtype=kind", "dtype=float", False), ("tensor(values", "tensor(values[:9]", False),
+        ("def made", "old = [made]\ndef made", False), ("def made", "def put", False),
+    ],
+)  # fmt: skip
+def test_what_a_new_function_gives_back_as_the_program_had_it_is_no_part(old: str, new: str, *, known: bool) -> None:
+    text = STACKS.replace(old, new) + SETTER.replace("torch.tensor(x, dtype=self.kind)", "made(x, self.kind)")
+    tree = ast.parse(text)
+    returned = [one for one in ast.walk(tree) if isinstance(one, ast.Return)]
+    assert [stood_there(ast.parse(SETTER), tree, one) for one in returned] == [known, False]

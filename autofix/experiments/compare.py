@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise, takewhile, zip_longest
@@ -470,6 +471,12 @@ def same_shape(reference: wire.Trace, candidate: wire.Trace, but: Collection[str
 
 def _counted(step: wire.Step, but: Collection[str]) -> list[str]:
     return [one for one in step.shape.split() if one.partition("Backward")[0] not in but]
+
+
+def made_of(step: wire.Step) -> Counter[str]:
+    """How many operations of each kind the graph behind the gradients of a step has; none where nobody looked."""
+    counts = (one.rpartition(":") for one in step.shape.split())
+    return Counter({kind: int(count) for kind, _, count in counts})
 
 
 def same_or_rounded(reference: wire.Trace, candidate: wire.Trace, tolerance: float, **also: bool) -> bool:

@@ -7,9 +7,10 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from autofix.core.aligned import opcodes
 from autofix.core.edit import Declined, Edit, EditConflict
 from autofix.core.model import Effect, Treatment
-from autofix.experiments.compare import comparable, differences, same_shape
+from autofix.experiments.compare import comparable, differences, made_of, same_shape
 from autofix.experiments.sketches import FROZEN, LIVE
 from autofix.probe import wire
 from autofix.syntax.apply import BrokenRewrite, apply
@@ -17,6 +18,7 @@ from autofix.syntax.source import Source
 from autofix.syntax.sources import parsed
 from autofix.verdict.effect import compared_with
 from autofix.verdict.evidence import Evidence
+from autofix.verdict.parts.by_kind import by_kind, inlined
 from autofix.verdict.parts.parts import Part
 
 _GROUPS = 8
@@ -31,7 +33,7 @@ def unneeded(evidence: Evidence, without: Sequence[tuple[Part, wire.Trace]]) -> 
     """
     idle = [part for part, other in without if _is_idle(evidence, part, other)]
     needed = {part.change for part, _ in without if part not in idle} - {""}
-    needed_so = (_renews, _stands_in, _is_replaced, _is_for_another, _does_again)
+    needed_so = (_is_for_another_kind, _renews, _keeps_graph, _stands_in, _is_replaced, _is_for_another, _does_again)
     for part in (one for one in idle if one.change not in needed):
         if not any(so(evidence, part, idle) for so in needed_so):
             yield part
@@ -115,6 +117,21 @@ def _are_numbers(trace: wire.Trace) -> bool:
     return all(math.isfinite(loss) for step in trace.whole_steps for loss in step.losses)
 
 
+def _is_for_another_kind(evidence: Evidence, part: Part, _idle: Sequence[Part]) -> bool:
+    """Whether a part is only in branches for other kinds of a value, which never ran and are judged by one that did."""
+    old, new = evidence.case.pool.target.read(part.path), evidence.files.get(part.path, b"")
+    lines, run = new.splitlines(), evidence.edited
+    changes = opcodes(lines, part.without.splitlines())
+    mine = {line + 1 for tag, start, end, *_ in changes if tag != "equal" for line in range(start, end)}
+    marked, ran = (
+        {place // wire.COLUMNS for place in places.get(str(part.path), ())} for places in (run.marked, run.executed)
+    )
+    heads = {node.lineno for node in ast.walk(ast.parse(new)) if isinstance(node, ast.If)}
+    unrun = (mine & marked) - ran
+    judged = (by_kind(old, new, line, ran) or inlined(old, new, line, ran) for line in unrun)
+    return bool(unrun) and mine & ran <= heads and all(judged)
+
+
 def _renews(evidence: Evidence, part: Part, _idle: Sequence[Part]) -> bool:
     """Whether a part shows in what is printed, by newer parameters alone: at rest the edit prints as the code does."""
     if evidence.assessment.effect is not Effect.REFRESHED or part.again:
@@ -125,6 +142,27 @@ def _renews(evidence: Evidence, part: Part, _idle: Sequence[Part]) -> bool:
         return False
     code, edited = evidence.of(evidence.reading, Treatment.STILL), evidence.of_edit(Treatment.STILL)
     return not comparable(code) and edited.ended_well and not differences(code, edited, FROZEN, printed=True)
+
+
+def _keeps_graph(evidence: Evidence, part: Part, _idle: Sequence[Part]) -> bool:
+    """Whether the code loses a graph where a part stands that the reading has, and so has the edit by this part alone.
+
+    The least of some places, by which nothing comes to what optimizers own, is converted as the largest is.
+    """
+    places = {
+        (frame.file, frame.line)
+        for done in evidence.followed.performed
+        for frame in done.stack
+        if done.kind in ("no_graph", "conversion")
+    }
+    if (str(part.path), part.line) not in places:
+        return False
+    runs = evidence.followed, evidence.edited, evidence.left_of(part.left_out(evidence.files))
+    steps = [[made_of(one) for one in steps] for steps in zip(*(run.whole_steps for run in runs), strict=False)]
+    known = [(code, edited, edited - less) for code, edited, less in steps if code]
+    return bool(known) and all(
+        gained and all(edited[one] <= code[one] for one in gained) for code, edited, gained in known
+    )
 
 
 def _is_replaced(evidence: Evidence, part: Part, idle: Sequence[Part]) -> bool:

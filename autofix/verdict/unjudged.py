@@ -12,6 +12,7 @@ from autofix.experiments.readings import unsaid
 from autofix.experiments.values import taken_otherwise
 from autofix.probe import wire
 from autofix.verdict.parts.branches import copied, ran_alike, refused_alike
+from autofix.verdict.parts.by_kind import by_kind, inlined
 from autofix.verdict.runs import Runs, lines
 
 _REACH, _OR_LESS = "run the script with arguments that reach it", ", or leave that part out of the edit"
@@ -110,6 +111,6 @@ def _unexecuted(runs: Runs, code: wire.Trace, edited: wire.Trace) -> Iterator[tu
             for line in sorted({place // wire.COLUMNS for place in set(places) - set(trace.executed.get(path, ()))}):
                 old, new = runs.case.pool.target.read(Path(path)), runs.files.get(Path(path), b"")
                 like = ran_alike(old, new, line, ran, before=verb == "removes")
-                for judged in (copied, refused_alike) if verb == "writes" else ():
+                for judged in (copied, refused_alike, by_kind, inlined) if verb == "writes" else ():
                     like = like or judged(old, new, line, ran)
                 yield f"the edit {verb} line {line} of {which}{Path(path).name}, which", like

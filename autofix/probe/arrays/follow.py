@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import ast
 import builtins
+import contextlib
 import math
 import types
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import islice
 from typing import Any
 
@@ -19,6 +20,7 @@ import torch
 
 from .. import wire
 from ..engine import caller, graph
+from ..engine.quiet import quiet
 from ..engine.refused import name_of, short_name
 from ..engine.remembered import Remembered
 from ..engine.sums import addends, is_sum
@@ -60,6 +62,11 @@ class Follow(Listener):
         self._made: weakref.WeakSet[torch.Tensor] = weakref.WeakSet()
         self._proxies: dict[int, Any] = {}
         self._either: dict[Raw, bool] = {}
+        """Whether what left torch at a place may be a constant, and a loss trains otherwise by it."""
+        self._asked: dict[Raw, tuple[set[Any], bool]] = {}
+        """What left torch at such places for the loss that goes backward, and whether it is needed if it lets learn."""
+        self._unsent: set[Raw] = set()
+        """Those by which so far nothing is sent to what optimizers own, so that the loss trains the same."""
         self._gates: dict[Raw, bool] = {}
         """Those of values that torch only multiplies something by, in a loss that has a minimum in the product."""
         self._alone: dict[Raw, None] = {}
@@ -245,11 +252,12 @@ class Follow(Listener):
 
     def backward(self, call: Call) -> None:
         """Look whether each place at which values left torch is needed by the loss that goes backward."""
-        if self._looked >= _ENOUGH:
+        enough = self._looked >= _ENOUGH
+        if enough and not self._unsent:
             return
         nodes = list(graph.operations(graph.walk(call.roots)))
         derived = [node for node in nodes if node._sequence_nr() in self._derived]
-        left = self._leaving(nodes)
+        left = {raw: cut for raw, cut in self._leaving(nodes).items() if not enough or raw in self._unsent}
         linear = set(graph.walk(call.roots, _is_linear)) if left else set()
         for place, cut in left.items():
             self._gates[place] = self._gates.get(place, True) and _is_gate(nodes, cut, linear)
@@ -274,14 +282,28 @@ class Follow(Listener):
                 shared = len(alone) < len(mine) or _mixed(call.roots, alone, own)
                 constant = any(one not in kept or not leaves([one], cut) for one in mine)
                 starved = leaves(graph.starts(call.roots), cut) < leaves(graph.starts(call.roots), set())
-                needed = (starved and is_input(call.roots, cut)) or (not shared and (constant or starved))
+                starves = not shared or is_input(call.roots, cut)
+                needed = (starved and starves) or (constant and not shared)
                 if not cut.isdisjoint(differentiated):
                     needed, self._of_derivative[place] = True, None
-                self._either[place] = self._either.get(place, False) or not needed
+                if not needed and not self._either.get(place):
+                    self._asked[place] = cut, starves
                 if alone:
                     self._alone[place] = None
                 of_leaves = all(map(_is_of_leaves, graph.operations(graph.walk_nodes(cut))))
                 self._of_parameters[place] = self._of_parameters.get(place, True) and of_leaves
+
+    def backward_done(self, call: Call) -> None:
+        """Look whether it trains otherwise by what may be a constant: behind the hooks of whoever watches it."""
+        owned = set().union(*self._taps.owned)
+        for place, (cut, starves) in self._asked.items():
+            leaves = [one for one in graph.leaves(graph.walk_nodes(cut)) if not owned or id(one) in owned]
+            pairs = [*zip(_sent(call, leaves, ()), _sent(call, leaves, cut), strict=False)]
+            same = bool(pairs) and all(_same(*pair) for pair in pairs)
+            lost = starves and any(_any(one) and not _any(other) for one, other in pairs)
+            self._either[place] = not (same or lost)
+            (self._unsent.add if same else self._unsent.discard)(place)
+        self._asked.clear()
 
     def _leaving(self, nodes: list[Any]) -> dict[Raw, set[Any]]:
         """By the places at which values left torch, those of some nodes that made them."""
@@ -303,6 +325,28 @@ class Follow(Listener):
 
 
 NOTHING = object()
+
+
+def _sent(call: Call, leaves: list[torch.Tensor], without: Iterable[Any]) -> tuple[torch.Tensor | None, ...]:
+    """What a backward would send to some leaves but for what goes through some nodes; () if torch does not say."""
+    with quiet(), contextlib.suppress(RuntimeError), contextlib.ExitStack() as hooks:
+        for node in without:
+            hooks.callback(node.register_prehook(graph.zeros).remove)
+        given = call.gradients or (None,) * len(call.roots)
+        starts = [torch.ones_like(root) if one is None else one for root, one in zip(call.roots, given, strict=True)]
+        found: tuple[torch.Tensor | None, ...] = torch._C._ImperativeEngine().run_backward(
+            call.roots, tuple(starts), True, False, tuple(leaves), allow_unreachable=True, accumulate_grad=False
+        )
+        return found
+    return ()
+
+
+def _same(one: torch.Tensor | None, other: torch.Tensor | None) -> bool:
+    return one is other if one is None or other is None else torch.equal(one, other)
+
+
+def _any(sent: torch.Tensor | None) -> bool:
+    return sent is not None and bool(sent.any())
 
 
 def _is_linear(node: Any) -> bool:

@@ -157,8 +157,23 @@ for _ in range(6):
 """
 BORN = CAST[CAST.index(".to(kind)") : CAST.index(").square")]
 CAST_LATER = BORN.replace(".to(kind)", "", 1) + ".to(x)"
+TRACK = """\
+thick = torch.tensor(2.0, requires_grad=True)
+optimizer = torch.optim.SGD([thick], lr=0.1)
+for _ in range(8):
+    at = torch.stack([torch.tensor(0.5), torch.tensor(1.0), 1.0 + thick])
+    track = at.max().item() - at.min().item()
+    loss = torch.as_tensor((track - 1.5) ** 2)
+    train: loss
+"""
+APART = TRACK.replace("track = at.max().item() - at", "far = at.max().item()\n    near = at")
+APART = APART.replace("track - ", "far - near - ")
+MEASURED, BY_TENSOR = "at.max().item() - at.min().item()", "at.max() - at.min()"
 
 RAISES = (
+    Example(TRACK, MEASURED, BY_TENSOR.replace("at.min", "at.clamp(max=99).min")),
+    Example(TRACK, MEASURED, f"{BY_TENSOR}.clamp(-99, 99)"),
+    Example(APART, ".item()", ".clamp(max=99)"),
     Example(TOTAL, START, START.replace("= 0\n", "= 0 if turn < 99 else 1\n").replace(GROWS, SUM)),
     Example(TOTAL, START, START.replace("total = 0", "total = None").replace(GROWS, SUM).replace(STEPPED, "")),
     Example(CRITIC, TRAIN_G, CHOSEN.replace("D(real).mean()", "D(real.square()).mean()") + TRAIN_G),
@@ -172,6 +187,9 @@ RAISES = (
     Example(CAST, BORN, CAST_LATER.replace("gate.to(x)", "gate.to(x).clamp(max=9)")),
 )
 SILENT = (
+    Example(TRACK, MEASURED, BY_TENSOR),
+    Example(APART, ".item()", ""),
+    Example(APART, "at.max().item()\n    near = at.min().item()", "torch.max(at)\n    near = torch.min(at)"),
     Example(CRITIC, TRAIN_G, CHOSEN + TRAIN_G),
     Example(CRITIC, TRAIN_G, DECIDED + TRAIN_G),
     Example(TOTAL, START, START.replace("total = 0", "total = None").replace(GROWS, SUM)),

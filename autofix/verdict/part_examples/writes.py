@@ -30,6 +30,19 @@ FILL = """\
     ends = torch.tensor([True, False, False, True])
     heat = heat.masked_fill(ends[None].expand_as(heat), 0.0)
 """
+SUNK = """\
+net = nn.Linear(3, 4)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+last = torch.arange(4) > 2
+for _ in range(8):
+    heat = net(torch.randn(5, 3)).sigmoid()
+    mean = heat.square().mean()
+    heat[:, last] = -1e9
+    loss = heat.max(1)[0].mean() - mean
+    train: loss
+"""
+SINKS = SUNK[SUNK.index("    heat[") : SUNK.index(".max")]
+SINKS_ANEW = "    loss = (heat + last.float() * -1e9)"
 PAIR = """\
 net = nn.Linear(3, 4)
 optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
@@ -115,6 +128,8 @@ RAISES = (
     Example(MASKED, CLIPPED, CLIPPED.replace("most = 1e6\n", "").replace(CLIP, "").replace(ENDS, MASK)),
     Example(MASKED, ENDS, FILL.replace("expand_as(heat)", "expand_as(heat) & (heat < 9)")),
     Example(PAIR, BOTH, OF_HEAT + OF_SIZE.replace("first", "first | (size > 1e6)")),
+    Example(SUNK, SINKS, SINKS_ANEW.replace("float()", "float().clamp(max=9)")),
+    Example(SUNK, SINKS, SINKS_ANEW.replace("float()", "float().mul(heat < 9)")),
     Example(MASKED, CLIPPED, BEHIND.replace(ENDS, MASK)),
     Example(CHAIN, REST_OF_CHAIN, REST_OF_CHAIN.replace(BODY, IN_ROWS).replace(NORM, "")),
     Example(MASKED, GIVEN_ONCE, BY_NAME.replace("[*net.parameters()]", "net.parameters()").replace(*CLEARED)),
@@ -126,6 +141,8 @@ SILENT = (
     Example(BOUND_BELOW, "torch.relu(h)", "torch.where(h > 0, h, torch.tensor(0.0))"),
     Example(OWNED, GIVEN_OWNED, BY_NAME.replace("owned", "mine")),
     Example(OWNED, GIVEN_OWNED, BY_NAME),
+    Example(SUNK, SINKS, SINKS_ANEW),
+    Example(SUNK, SINKS, SINKS_ANEW.replace("float()", "double().float()")),
     Example(MASKED, ENDS, MASK),
     Example(MASKED, ENDS, FILL),
     Example(CHAIN, BODY, IN_ROWS),

@@ -17,6 +17,7 @@ from autofix.syntax.writes import is_write
 from autofix.verdict.parts.bare import bare
 from autofix.verdict.parts.branches import for_refused
 from autofix.verdict.parts.brought_back import lost_by, needs_of, reached
+from autofix.verdict.parts.by_kind import stood_there
 from autofix.verdict.parts.filled import fills
 from autofix.verdict.parts.laid_out import laid_out
 from autofix.verdict.parts.moved import Move, moves
@@ -129,6 +130,7 @@ def _of_file(path: Path, old: bytes, new: bytes, options: Collection[str]) -> It
         idle = (
             (known and not again)
             or rewrites(was, now, last, called, moved)
+            or (other and not mine and stood_there(first, last, other.node))
             or takes_out(was, now, last, (item.node for item in fresh))
             or (mine and not other and _idle(mine.node, changed(after, lines), back + 1))
         )

@@ -13,6 +13,7 @@ from autofix.core.aligned import opcodes
 from autofix.syntax import calls
 from autofix.verdict.parts.bare import GRAPH_WORDS, graph_call, plain
 from autofix.verdict.parts.branches import decided, tells_form
+from autofix.verdict.parts.by_kind import known_side
 from autofix.verdict.parts.filled import fills
 from autofix.verdict.parts.indices import OF_TORCH
 from autofix.verdict.parts.options import old_side
@@ -21,7 +22,7 @@ from autofix.verdict.parts.rewritten import shape
 _PLACES = {"to", "astype", "cpu", "cuda", "numpy", "array", "asarray", "as_tensor", "new", "new_empty", "empty_like"}
 _PLACES |= {"resize_as_", "backward", "step", "stack"}
 """Where tensors are and in which memory, which is the same here and not elsewhere; and what has no result."""
-_SPREAD = {"expand", "expand_as", "broadcast_to", "contiguous", "type_as"}
+_SPREAD = {"expand", "expand_as", "broadcast_to", "contiguous", "type_as", "float", "double"}
 """What does to values in words what most operations do to them by themselves: where it is not needed, it never is."""
 _UNSEEN = {*GRAPH_WORDS, "device"}
 """What a call may be told or not without another value."""
@@ -67,6 +68,7 @@ def pieces(
                 if tells_form(*trees, node):
                     continue
                 side = old_side(node, (change.was for change in changed), options)
+                side = side or known_side(trees[1], node)
                 for one in (node.body, node.orelse) if side is None else (side,):
                     yield node, b"(" + _source(one, after) + b")", False, ""
     # A statement that is new mostly does again what is done elsewhere: there only an operation of another name is new.
@@ -92,7 +94,7 @@ def _layers(new: ast.AST, known: set[str], *, alone: bool) -> Iterator[tuple[ast
     near = {id(link) for node in ast.walk(new) for link in _cuts_of(node)}
     for node in ast.walk(new):
         by_cut = alone and (id(node) in near or _cut(node)) and not (_is_slice(node) and known & set(_operations(node)))
-        if graph_call(node) or (not by_cut and known & set(_operations(node))):
+        if graph_call(node) or _takes_one(node) or (not by_cut and known & set(_operations(node))):
             continue
         match node:
             case ast.comprehension(ifs=conditions):
@@ -111,6 +113,14 @@ def _layers(new: ast.AST, known: set[str], *, alone: bool) -> Iterator[tuple[ast
                 yield node, value
                 if args and not isinstance(args[0], (ast.Starred, ast.Constant)):  # a literal was put around nothing
                     yield node, args[0]
+
+
+def _takes_one(node: ast.AST) -> bool:
+    """Whether a node is one number without dimensions: of more than one it gives nothing, in no pass."""
+    match node:
+        case ast.Call(ast.Attribute(attr="reshape" | "view"), [ast.Tuple([])]):
+            return True
+    return False
 
 
 def _is_slice(node: ast.AST) -> bool:

@@ -6,12 +6,14 @@ A loss uses a value that left torch for numpy, and the author may have meant tha
 that:
 
 - in the term of the loss that the value belongs to, something else has a graph of torch's own;
-- with the value taken as a constant, every parameter of the optimizers still gets a gradient, and every term of the
-  loss still has one.
+- with the value taken as a constant, every parameter of the optimizers still gets a gradient that is not all zeros, and
+  every term of the loss still has one.
 
 Nothing is said of the gate of a mixture, or of an attention, where the runs rule the constant out: something that an
 optimizer owns would never learn. A gate is what something else is multiplied by, in a loss that has a minimum in the
-product. A target, or an advantage, is made of a network that has, or should have, a loss of its own.
+product. Nor of a value by which no pass sends anything to what optimizers own: the least of some places, of which only
+the largest can move, trains the same as a constant. A target, or an advantage, is made of a network that has, or should
+have, a loss of its own.
 
 ## Why it matters
 
@@ -98,6 +100,18 @@ for _ in range(4):
     loss = (head((share.transpose(1, 2) @ net(x)).squeeze(1)) - 1).square().mean()
     train: loss
 """
+TRACK = """\
+thick = torch.tensor(2.0, requires_grad=True)
+optimizer = torch.optim.SGD([thick], lr=0.1)
+for step in range(8):
+    at = torch.stack([torch.tensor(0.5), torch.tensor(1.0), 1.0 + thick])
+    track = at.max().item() - at.min().item()
+    loss = torch.tensor((track - 1.5) ** 2)
+    train: loss
+"""
+BY_ITEM = TRACK[TRACK.index("    track =") : TRACK.index("    train")]
+BY_TENSOR = "    loss = (at.max() - at.min() - 1.5) ** 2\n"
+MOVES, LATER = "0.1 * thick", "0.1 * thick if step > 4 else torch.tensor(0.5)"
 SHARES = ATTENTION[ATTENTION.index("    share =") : ATTENTION.index("    loss =")]
 SHARE = EXPERTS[EXPERTS.index("    share =") : EXPERTS.index("    loss =")]
 
@@ -118,6 +132,8 @@ class ArrayMayBeConstant(Seen):
             "torch.from_numpy(earned.numpy() + 0.9 * other(x).numpy().max(1))",
             "earned + 0.9 * other(x).max(1)[0]",
         ),
+        Example(TRACK.replace("torch.tensor(0.5)", MOVES), BY_ITEM, BY_TENSOR),
+        Example(TRACK.replace("torch.tensor(0.5)", LATER), BY_ITEM, BY_TENSOR),
         Example(BALANCED, "torch.tensor(np.mean(net(x).detach().numpy() ** 4))", "torch.mean(net(x) ** 4)"),
     )
     silent = (
@@ -128,6 +144,10 @@ class ArrayMayBeConstant(Seen):
             "torch.mean(one ** 2) + two.abs().sum()",
         ),
         Example(EXPERTS, SHARE, "    share = gate(x).softmax(1)\n"),
+        Example(TRACK, BY_ITEM, BY_TENSOR),
+        Example(
+            TRACK.replace(".item()", ".detach().numpy()"), BY_ITEM.replace(".item()", ".detach().numpy()"), BY_TENSOR
+        ),
         Example(ATTENTION, SHARES, "    share = near(x).softmax(1)\n"),
     )
 

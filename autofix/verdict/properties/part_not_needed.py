@@ -11,15 +11,17 @@ part by itself, also as one of several in a new `if`, and not needed if it was t
 What says otherwise what was said is no part, as it can do nothing else in a later pass. Such a statement reads by a
 name the very object or memory that it read before, chooses as the program chooses, or by the form that a variable has
 which it cuts either way, fills in by the mask and with the
-value that an assignment did, converts the same numbers, says in addition where its tensors are to be, or tells only
-autograd what to record. Nor is an operation that the edit takes from another place, or a function of torch in place of
+value that an assignment did, converts the same numbers, says in addition where its tensors are to be, does to another
+kind of value, of which this program has none, what a branch that ran does to this one, or tells only autograd what to
+record. Nor is an operation that the edit takes from another place, or a function of torch in place of
 the method. Others are a class that is no function of autograd any more, where nothing takes it for one, and a static
 function of a class without objects.
 
 A part that shows nothing is needed all the same if another does what it does: each of several can be left out, but not
 all; the code as written trains otherwise without what is removed; a needed part changes another statement in the same
 way, or asks for this one; or one of the same form is needed, and without that this one shows. It is also needed if a
-loss is no number without it, or if it prints otherwise by newer parameters alone.
+loss is no number without it, if it prints otherwise by newer parameters alone, or if the graph has what the code lost
+there, and no more, by this part.
 
 What moves is put back, and needed only if the runs show what it does and what each that it passed does. What records
 numbers or binds a name of its own may move past what writes nothing that it reads, and no draw past a draw. A value
