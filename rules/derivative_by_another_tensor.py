@@ -28,6 +28,7 @@ WHY_WHOLE = "The result was computed from the whole; each new view of it is anot
 WHY_COPY = "The result was computed from the tensor itself; a new copy of it took no part."
 WHY_PASSED = "The derivative is by the caller's tensor, which the result was computed from, not by a default."
 _FORMS = frozenset({"flatten", "permute", "reshape", "squeeze", "t", "transpose", "unsqueeze", "view"})
+_CUTS = ("chunk", "split", "tensor_split", "unbind")
 
 
 class DerivativeByAnotherTensor(Rule):
@@ -64,6 +65,16 @@ for _ in range(4):
 -    u_x = torch.autograd.grad(u.sum(), p[:, 0:1], create_graph=True)[0]
 +    u_x = torch.autograd.grad(u.sum(), p, create_graph=True)[0][:, 0:1]
     train: (u_x + u).pow(2).mean()
+! by the columns that it was cut into
+net = torch.nn.Bilinear(2, 2, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    p = torch.rand(6, 2).requires_grad_()
+    u = net(p, p)
+    x, t = torch.split(p, 1, dim=1)
+-    u_t = torch.autograd.grad(u.sum(), t, create_graph=True)[0]
++    u_t = torch.autograd.grad(u.sum(), p, create_graph=True)[0].split(1, dim=1)[1]
+    train: (u_t + u).pow(2).mean()
 ! by a column made of it once more
 net = torch.nn.Sequential(torch.nn.Linear(1, 8), torch.nn.Softplus(), torch.nn.Linear(8, 1))
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
@@ -199,18 +210,31 @@ def _is_frozen(diagnosis: Diagnosis) -> bool:
 def _viewed(source: Source, given: ast.expr) -> tuple[str, str] | None:
     """What an input, or the one value of its variable, is a view of, and how it is written behind that."""
     path = calls.path_of(given)
-    scope, bound = source.function(given), list(names.assignments(source, path)) if path else []
-    if len(bound) == 1 and source.function(bound[0]) is scope:
+    bound = list(names.assignments(source, path)) if path else []
+    if len(bound) == 1 and source.function(bound[0]) is source.function(given):
+        if (cut := _cut(source, bound[0], path)) is not None:
+            return cut
         given = next(names.given_to(bound[0], path), given)
     match given:
         case ast.Subscript(value=whole, slice=ast.Tuple()) if calls.path_of(whole):
             pass
-        case ast.Call(func=ast.Attribute(value=whole, attr=name)) if calls.path_of(whole) and name in _FORMS:
+        case ast.Call(ast.Attribute(whole, name)) if calls.path_of(whole) and name in _FORMS:
             pass
         case _:
             return None
-    (start, end), last = source.extent(whole), source.extent(given)[1]
-    return source.text[start:end], source.text[end:last]
+    return source.segment(whole), source.text[source.extent(whole)[1] : source.extent(given)[1]]
+
+
+def _cut(source: Source, bound: ast.stmt, path: str) -> tuple[str, str] | None:
+    """The same of one of the parts that a tensor was cut into: `x, t = p.split(1, dim=1)`."""
+    match bound:
+        case ast.Assign(targets=[ast.Tuple(elts=parts)], value=ast.Call(func=ast.Attribute(held, cut)) as call) if (
+            cut in _CUTS
+        ):
+            given = [source.segment(one) for one in (*call.args, *call.keywords)]
+            whole = given.pop(0) if calls.path_of(held) == "torch" else source.segment(held)
+            return whole, f".{cut}({', '.join(given)})[{[*map(calls.path_of, parts)].index(path)}]"
+    return None
 
 
 def _gives_back(source: Source, call: ast.expr, helper: calls.Function) -> bool:

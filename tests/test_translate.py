@@ -88,6 +88,17 @@ np.trace(m) + m.trace() + np.diag(m) + np.diagonal(m) + np.diag(m, k=0) + np.dia
 np.linalg.inv(m) + np.linalg.det(m)
 np.linalg.solve(m, a)
 np.linalg.pinv(m) + np.linalg.cholesky(m)
+np.interp(a, [-2.0, 0.0, 1.0, 3.0], [0.0, 1.0, 3.0, 2.0])
+np.interp(0.3, [-1.0, 0.5, 4.0], v[:3]) + np.interp(s, np.cumsum(p[0]), w).mean()
+np.polyval([1, 2, 0.5], a) + np.polyval(v, b)
+np.convolve(v, w) + np.convolve([1.0, 0.5, 0.2, 1.0], v)
+np.correlate(v, w[:2]) + np.correlate(v, [1.0, 0.5])
+np.unwrap(7 * v) + np.unwrap(9 * a)
+np.cbrt(a) + np.remainder(a, 0.7) + np.mod(b, p) + np.fmod(a, 0.6)
+np.ediff1d(v) + np.append(v, w).mean() + np.append(a, [1.0, 2.0]).sum()
+np.take(a, [0, 5, 2]) + np.take_along_axis(a, a.argmax(axis=1)[:, None], axis=1)[:, 0]
+np.rot90(a) + np.rot90(a.T, k=2)
+np.linalg.slogdet(m)[1] + np.linalg.eigvalsh(m) + np.linalg.eigh(m)[0] + np.linalg.matrix_power(m, 2)
 np.cumsum(v) + np.cumprod(w) + v.cumsum()
 np.cumsum(a, axis=1) + np.cumprod(p, axis=1)
 np.diff(a) + np.diff(b, axis=1)
@@ -146,7 +157,8 @@ DECLINED = {
     "np.sign(a).sum()": "a sign has no gradient",
     "a.astype(int).sum()": "a whole number has no gradient",
     "np.sort(a, axis=0)[0].sum()": "axis= of np.sort",
-    "np.polyval([1, 2], a).sum()": "has no counterpart in torch",
+    "np.polyfit(v, w, 1)[0]": "has no counterpart in torch",
+    "np.convolve(v, w, mode='same')": "mode",
     "np.mean(a, where=p > 0.5)": "where= of np.mean",
     "np.histogram(a)[0].sum()": "has no counterpart in torch",
     "a[::-1].sum()": "no slice that goes backwards",

@@ -243,6 +243,10 @@ def apply(
         return value  # a comparison, an index, a count: it does not move
     if not any(map(_has_graph, _opened((*given, *options.values())))):
         return _made(value, _doubles(value)) if not isinstance(value, (list, tuple)) else value
+    if isinstance(value, tuple) and name not in MOVES:
+        parts = (_part(function, place) for place in range(len(value)))
+        made = [apply(name, part, given, options) for part in parts]
+        return type(value)(*made) if hasattr(value, "_fields") else type(value)(made)
     try:
         _given_by_place(options)
         if is_complex:
@@ -258,6 +262,11 @@ def apply(
         return _reduced(name, function, given, options, value)
     except slopes.NoSlope:
         return function(*map(_left, given), **options)
+
+
+def _part(function: Function, place: int) -> Function:
+    """One of the several things that a function gives."""
+    return lambda *given, **options: function(*given, **options)[place]
 
 
 def _given_by_place(options: dict[str, Any]) -> None:

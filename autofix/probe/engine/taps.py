@@ -26,6 +26,7 @@ class Call:
     stack: Raw
     roots: tuple[torch.Tensor, ...]
     inputs: tuple[torch.Tensor, ...]
+    """The tensors that it is asked for; not the edges of a graph, which nothing else knows."""
     keep: bool
     create: bool
     accumulate: bool
@@ -253,7 +254,7 @@ class Taps:
         outer = self._running
         call = Call(
             self.calls if outer is None else outer.index, self.frames.here() if self.placed else (), tuple(roots),
-            tuple(inputs or ()),
+            tuple(one for one in inputs or () if isinstance(one, torch.Tensor)),
             bool(keep), bool(create), bool(kwargs.get("accumulate_grad", more[1] if len(more) > 1 else False)),
             tuple(gradients or ()), outer,
         )  # fmt: skip
@@ -278,7 +279,9 @@ class Taps:
         self.current = outer
         if outer is None:
             self.ends.append(graph.now())
-        call.given = () if call.accumulate else result
+        if not call.accumulate:
+            pairs = zip(inputs, result, strict=False)
+            call.given = tuple(gradient for one, gradient in pairs if isinstance(one, torch.Tensor))
         with _Ours(self.broke):
             for listener in listeners:
                 listener.backward_done(call)

@@ -21,6 +21,7 @@ from ..engine.remembered import Remembered
 from ..engine.sketch import is_zero
 from ..engine.taps import Call, Listener
 from ..program.frames import Frames, Raw, outwards
+from ..refused.part_of import by_wholes
 from .flags import Flags
 from .gaps import Gaps, Record
 
@@ -318,8 +319,15 @@ class Origins(TorchFunctionMode, Listener):
         return (*found, *(origin for one in inputs for origin in self.written(one)))
 
     def unused(self, inputs: list[torch.Tensor], outputs: Iterable[Any]) -> tuple[wire.Origin, ...]:
-        """Where inputs were made that have no graph; of others, where the graph was lost that led to them."""
-        return tuple(one for each in inputs for one in self.made(each)) or self.gaps.lost(inputs, outputs)
+        """Where inputs were made that have no graph; of others, where the graph was lost that led to them.
+
+        Nothing was lost where an input is put together of what is known.
+        """
+        if made := tuple(one for each in inputs for one in self.made(each)):
+            return made
+        roots = list(outputs)
+        wholes = by_wholes([None] * len(inputs), roots, inputs)
+        return self.gaps.lost([one for one, whole in zip(inputs, wholes, strict=True) if whole is None], roots)
 
     def unreached(self, leaf: torch.Tensor, roots: Iterable[torch.Tensor]) -> tuple[wire.Origin, ...]:
         """Where the graph was lost by which what goes backward is made of a leaf; what is frozen may be meant to be."""

@@ -39,7 +39,7 @@ from ..refused.converted import Copies
 from ..refused.flagged import Flagged
 from ..refused.for_a_pass import ForAPass
 from ..refused.one_loss import OneLoss
-from ..refused.part_of import by_wholes
+from ..refused.part_of import by_wholes, spread
 from ..refused.resting import Resting
 from ..refused.updates import Updates
 from ..refused.walked import Walked
@@ -325,15 +325,14 @@ class Perform(Functions, Listener):
         given = _by_name(args, kwargs)
         found = func(**given | _LOOSE)
         inputs = listed(given["inputs"])
-        wholes, part_of = by_wholes(found, inputs)
+        made = by_wholes(found, listed(given["outputs"]), inputs)
         # A call more counts as one more derivative of the script's, and so is made only by other inputs.
-        if any(whole is not one for whole, one in zip(wholes, inputs, strict=True)):
-            found = func(**given | _LOOSE | {"inputs": wholes})
+        if wholes := [whole for one in made if one is not None for whole in one.wholes]:
+            found = spread(found, made, inputs, func(**given | _LOOSE | {"inputs": wholes}))
         with torch._C.DisableTorchFunction():
             marked = bool(given.get("create_graph"))
-            zeros = (torch.zeros_like(whole, requires_grad=marked) for whole in wholes)
-            filled = [zero if one is None else one for one, zero in zip(found, zeros, strict=True)]
-        result = tuple(part(one) for part, one in zip(part_of, filled, strict=True))
+            zeros = (torch.zeros_like(one, requires_grad=marked) for one in inputs)
+            result = tuple(zero if one is None else one for one, zero in zip(found, zeros, strict=True))
         if all(one is None for one in found):
             place = self._frames.here()
             if self._zeros.is_of_line(given["outputs"], given["inputs"]):

@@ -169,7 +169,8 @@ class Translation(ExpressionTranslation):
         if (whole := self._apart(node, name, bound_made)) is not None:
             return whole
         if word.form:
-            texts = [atom(one.text) for one in bound_made.values()]
+            wanted = ((self._tensor(one) if key in word.needs else one) for key, one in bound_made.items())
+            texts = [atom(one.text) for one in wanted]
             return Translated(
                 word.form.format(*texts), Kind.ARRAY, all(m.scalar for m in mine), reason(mine), changed=True
             )

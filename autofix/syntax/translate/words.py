@@ -57,6 +57,16 @@ def _renamed(names: Mapping[str, str], **facts: object) -> dict[str, Word]:
 
 
 _PAIR = ("x1", "x2")
+_INTERPOLATED = (
+    "{2}[0] + torch.sum(torch.diff({2}) / torch.diff({1}) "
+    "* torch.minimum(torch.relu({0}[..., None] - {1}[:-1]), torch.diff({1})), -1)"
+)
+"""Between points that are joined by straight lines: each of these adds its slope as far as it is gone along."""
+_TURN = "2 * torch.pi"
+_UNWRAPPED = (
+    f"{{0}} - {_TURN} * torch.nn.functional.pad(torch.cumsum(torch.round(torch.diff({{0}}) / ({_TURN})), -1), (1, 0))"
+)
+_CONVOLVED = "torch.nn.functional.conv1d({0}[None, None], {1}"
 WORDS: dict[str, Word] = {
     # Each element by itself.
     **_same(
@@ -80,6 +90,11 @@ WORDS: dict[str, Word] = {
     "float_power": Word("pow", _PAIR, ()),
     "clip": Word("clip", ("a", "a_min", "a_max"), ("a",)),
     "where": Word("where", ("condition", "x", "y"), ("condition",)),
+    "cbrt": Word("abs", form="torch.sign({0}) * torch.abs({0}) ** (1 / 3)"),
+    **_same("remainder fmod", parameters=_PAIR, needs=("x1",)),
+    "mod": Word("remainder", _PAIR, ("x1",)),
+    "interp": Word("diff", ("x", "xp", "fp"), ("x", "xp", "fp"), form=_INTERPOLATED),
+    "polyval": Word("pow", ("p", "x"), form="sum(one * {1} ** power for power, one in enumerate(reversed({0})))"),
     # Of an array one number, or one for each row.
     **_same("sum mean prod", parameters=_REDUCE, needs=("a",), scalar=True),
     **_same("var std", parameters=_SPREAD, needs=("a",), always={"correction": "0"}, scalar=True),
@@ -114,6 +129,15 @@ WORDS: dict[str, Word] = {
     "trapezoid": Word("trapezoid", ("y", "x"), ("y",), scalar=True),
     "ptp": Word("amax", ("a",), ("a",), form="torch.amax({0}) - torch.amin({0})", scalar=True),
     **_same("fft.fftshift fft.ifftshift", parameters=("x", "axes"), called={"axes": "dim"}),
+    "ediff1d": Word("diff", ("ary",), ("ary",), form="torch.diff(torch.ravel({0}))"),
+    "unwrap": Word("cumsum", ("p",), ("p",), form=_UNWRAPPED),
+    "correlate": Word("nn.functional.conv1d", ("a", "v"), ("a", "v"), form=f"{_CONVOLVED}[None, None])[0, 0]"),
+    "convolve": Word(
+        "nn.functional.conv1d",
+        ("a", "v"),
+        ("a", "v"),
+        form=f"{_CONVOLVED}.flip(0)[None, None], padding=len({{1}}) - 1)[0, 0]",
+    ),
     "sort": Word("sort", ("a",), ("a",), form="torch.sort({0}).values"),
     # Products.
     "dot": Word("matmul", ("a", "b"), ("a", "b")),
@@ -132,10 +156,14 @@ WORDS: dict[str, Word] = {
             "linalg.det": "linalg.det",
             "linalg.pinv": "linalg.pinv",
             "linalg.cholesky": "linalg.cholesky",
+            "linalg.slogdet": "linalg.slogdet",
+            "linalg.eigvalsh": "linalg.eigvalsh",
+            "linalg.eigh": "linalg.eigh",
         },
         parameters=("a",),
         needs=("a",),
     ),
+    "linalg.matrix_power": Word("linalg.matrix_power", ("a", "n"), ("a",)),
     "linalg.solve": Word("linalg.solve", ("a", "b"), ("a", "b")),
     # The same elements elsewhere.
     "concatenate": Word("cat", _LIST, ("arrays",), listed=True),
@@ -153,6 +181,10 @@ WORDS: dict[str, Word] = {
     "repeat": Word("repeat_interleave", ("a", "repeats", "axis"), ("a",)),
     "roll": Word("roll", ("a", "shift", "axis"), ("a",), called={"shift": "shifts", "axis": "dims"}),
     "flip": Word("flip", ("a", "axis"), ("a",), called={"axis": "dims"}),
+    "append": Word("cat", ("arr", "values"), ("arr", "values"), form="torch.cat([{0}.ravel(), {1}.ravel()])"),
+    "take": Word("take", ("a", "indices"), ("a", "indices")),
+    "take_along_axis": Word("take_along_dim", ("arr", "indices", "axis"), ("arr", "indices")),
+    "rot90": Word("rot90", ("m", "k", "axes"), ("m",)),
     **_same("fliplr flipud", parameters=("a",), needs=("a",)),
     **_same("diag tril triu", parameters=("a", "k"), needs=("a",), called={"k": "diagonal"}),
     "diagonal": Word("diagonal", ("a", "offset"), ("a",)),

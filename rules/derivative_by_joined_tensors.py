@@ -1,0 +1,200 @@
+"""A derivative by a stack of tensors that the result was computed from one by one.
+
+## What it does
+Takes the derivatives by the tensors themselves, and puts those together in the same way:
+`torch.stack(torch.autograd.grad(loss, parts))`. Where the loss is computed behind the stack, computes it from that.
+
+## Why autograd fails
+`torch.stack`, `torch.cat` and `parameters_to_vector` make a new tensor. A result that was computed from the parts does
+not know it.
+
+## Fix safety
+The derivative by a stack can only be the stack of the derivatives. The run compares what optimizers then use.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
+from autofix.syntax import blocks, calls, names, vocabulary
+from autofix.syntax.edits import Step, ensure_import, replace, replace_statement
+
+WHY = "The result was computed from the parts: they have derivatives, which are put together as the parts are."
+WHY_JOINED = "The loss is computed from the very tensor that the derivative is taken by."
+_JOINS = ("cat", "column_stack", "concat", "concatenate", "dstack", "hstack", "stack", "vstack")
+_VECTOR = "parameters_to_vector"
+_FORMS = ("flatten", "ravel", "reshape", "unsqueeze", "view")
+
+
+class DerivativeByJoinedTensors(Rule):
+    code, name = "AG437", "derivative-by-joined-tensors"
+    title = "Put the derivatives by the parts together"
+    causes = frozenset({Cause.UNUSED_INPUT})
+    tier = Tier.MEANT
+    examples = Example.each("""\
+from torch.nn.utils import parameters_to_vector
+! all parameters as one vector
+net = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    loss = net(torch.randn(6, 3)).pow(2).mean()
+    flat = parameters_to_vector(net.parameters())
+-    (slope,) = torch.autograd.grad(loss, flat, create_graph=True)
++    slope = torch.cat([one.reshape(-1) for one in torch.autograd.grad(loss, net.parameters(), create_graph=True)])
+    train: (loss + 0.1 * slope.norm())
+! the same, laid out by hand
+net = torch.nn.Linear(3, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    loss = net(torch.randn(6, 3)).tanh().pow(2).mean()
+    flat = torch.cat([p.view(-1) for p in net.parameters()])
+-    slope = torch.autograd.grad(loss, [flat], create_graph=True)[0]
++    slope = torch.cat([p.reshape(-1) for p in torch.autograd.grad(loss, net.parameters(), create_graph=True)])
+    train: (loss + 0.1 * slope.norm())
+! what a forward joins itself
+net = torch.nn.Sequential(torch.nn.Linear(2, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    x, t = torch.rand(6, 1).requires_grad_(), torch.rand(6, 1).requires_grad_()
+    u = net(torch.cat([x, t], 1))
+    both = torch.cat([x, t], 1)
+-    slope = torch.autograd.grad(u.sum(), both, create_graph=True)[0]
++    slope = torch.cat(torch.autograd.grad(u.sum(), [x, t], create_graph=True), 1)
+    train: (slope[:, 1:] + u * slope[:, :1]).pow(2).mean()
+! the variable of the stack has another value before
+x, t = torch.rand(6, 1).requires_grad_(), torch.rand(6, 1).requires_grad_()
+both = None
+for _ in range(2):
+    u = (x * t).exp()
+    print(torch.autograd.grad(u.sum(), x if both is None else both, retain_graph=True)[0].sum().item())
+    both = torch.cat([x, t], 1)
+! what is stacked is computed from the parts
+w = [torch.ones(3, requires_grad=True) for _ in range(2)]
+double = torch.stack([2 * one for one in w])
+print(torch.autograd.grad(w[0].exp().sum(), double)[0].sum().item())
+! it is no stack of tensors that are known here
+w = torch.ones(3, requires_grad=True)
+twice = w.repeat(2)
+print(torch.autograd.grad(w.exp().sum(), twice)[0].sum().item())
+""")
+
+    def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
+        """At the failing call: by the parts; and the loss of the whole, where that was there first."""
+        for _, source, call in sources.located(diagnosis.asked[:1]):
+            given = calls.argument(call, vocabulary.GRAD, "inputs")
+            joined, bound = _made(source, given)
+            if given is None or joined is None or not isinstance(call, ast.Call):
+                return
+            if bound is not None:
+                yield from self._of_the_whole(source, call, joined, bound)
+            yield self._of_parts(source, call, given, joined)
+
+    def _of_parts(self, source: Source, call: ast.Call, given: ast.expr, joined: ast.Call) -> Proposal:
+        """The derivatives by the parts, joined as these are."""
+        parts, form = _parts(source, joined)
+        edits: list[Step] = []
+        if form is None:
+            torch, edits = ensure_import(source, "torch")
+            form = f"{torch}.cat([one.reshape(-1) for one in {{}}])"
+        text = form.format(_with(source, call, given, parts))
+        match source.parent(call):
+            case ast.Subscript(slice=ast.Constant(value=0)) as taken:
+                edits += replace(source, taken, text)
+            case ast.Assign(targets=[ast.Tuple(elts=[ast.Name(id=name)])]) as statement:
+                edits += replace_statement(source, statement, [f"{name} = {text}"])
+            case _:
+                raise Declined("what the derivative is bound to is no single name")
+        return self.propose(edits, WHY)
+
+    def _of_the_whole(
+        self, source: Source, call: ast.Call, joined: ast.Call, bound: ast.Assign
+    ) -> Iterator[Proposal]:  # fmt: skip
+        """The statements between that read the parts, with what they are stacked to."""
+        match joined:
+            case ast.Call(args=[ast.Name(id=parts)], keywords=[]) if calls.name_of(joined) == "stack":
+                block, asked = blocks.block_of(source, bound), blocks.holders(source, call)
+                between = blocks.after(block, bound)
+                last = next((one for one in asked if one in between), None)
+                read = [
+                    node
+                    for one in (blocks.before(between, last) if last is not None else ())
+                    for node in ast.walk(one)
+                    if isinstance(node, ast.Name) and node.id == parts
+                ]
+                if read and all(_is_of_each(source, node) for node in read):
+                    whole = calls.path_of(bound.targets[0])
+                    edits = [step for node in read for step in replace(source, node, whole)]
+                    title = f"Compute the loss from `{whole}`"
+                    yield self.propose(edits, WHY_JOINED, title=title, later=1)
+
+
+def _made(source: Source, given: ast.expr | None) -> tuple[ast.Call | None, ast.Assign | None]:
+    """The call that joins tensors to what a derivative is taken by, and the one statement that binds it."""
+    node = calls.only(given)
+    bound = None
+    if isinstance(node, ast.Name):
+        around = source.function(node)
+        found = [one for one in names.assignments(source, node.id) if source.function(one) is around]
+        bound = found[0] if len(found) == 1 and isinstance(found[0], ast.Assign) else None
+        node = next(names.given_to(bound, node.id), None) if bound is not None else None
+    joins = isinstance(node, ast.Call) and calls.name_of(node) in (*_JOINS, _VECTOR) and len(node.args) > 0
+    return (node, bound) if isinstance(node, ast.Call) and joins else (None, None)
+
+
+def _parts(source: Source, joined: ast.Call) -> tuple[str, str | None]:
+    """What is joined, and the text that joins the derivatives by it, at `{}`; None where that is torch's own layout."""
+    match joined.args[0]:
+        case ast.ListComp(elt=elt, generators=[ast.comprehension(target=ast.Name(id=name), ifs=[]) as one]) if _is_laid(
+            elt, name
+        ):
+            spelled = source.segment(joined)
+            laid = spelled.replace(".view(", ".reshape(") if isinstance(elt, ast.Call) else spelled
+            each = source.segment(one.iter)
+            return each, _escaped(laid, f" in {each}]", " in {}]")
+        case ast.List(elts=elts) | ast.Tuple(elts=elts) if elts and all(map(calls.path_of, elts)):
+            pass
+        case ast.Name() | ast.Attribute() | ast.Call():
+            if calls.name_of(joined) == _VECTOR:
+                return source.segment(joined.args[0]), None
+        case _:
+            raise Declined("the parts are computed where they are joined")
+    each = source.segment(joined.args[0])
+    return each, _escaped(source.segment(joined), f"({each}", "({}")
+
+
+def _escaped(text: str, old: str, new: str) -> str:
+    """A template of some code, in which a place is left open."""
+    if text.count(old) != 1:
+        raise Declined("the parts are written in a way of their own")
+    before, after = (one.replace("{", "{{").replace("}", "}}") for one in text.split(old))
+    return before + new + after
+
+
+def _is_laid(elt: ast.expr, name: str) -> bool:
+    """Whether an element is a variable itself, or in another form."""
+    match elt:
+        case ast.Name(id=found):
+            return found == name
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=found), attr=form)):
+            return found == name and form in _FORMS
+    return False
+
+
+def _with(source: Source, call: ast.Call, given: ast.expr, parts: str) -> str:
+    """A call with something else to differentiate by."""
+    (start, end), (first, last) = source.extent(call), source.extent(given)
+    return source.text[start:first] + parts + source.text[last:end]
+
+
+def _is_of_each(source: Source, node: ast.Name) -> bool:
+    """Whether a list is read item by item, as a tensor can be, too."""
+    match source.parent(node):
+        case ast.Subscript(value=one, slice=index):
+            return one is node and not isinstance(index, ast.Slice)
+        case ast.For(iter=one) | ast.comprehension(iter=one):
+            return one is node
+        case ast.Call() as call:
+            return calls.name_of(call) in ("enumerate", "len", "zip")
+    return False
