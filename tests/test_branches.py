@@ -319,6 +319,13 @@ def test_a_condition_that_asks_for_more_than_a_kind_decides_something(test: str)
     assert not other_kind(CUTS.replace("isinstance(h, tuple)", test))
 
 
+def test_a_branch_that_ran_for_some_kinds_alone_says_nothing_of_others() -> None:
+    either = "    return h.detach() if torch.is_tensor(h) else h\n"
+    assert not other_kind(f"{ASKS}        return h\n{either}")
+    assert not other_kind(f"{ASKS}    {SEVERAL}{either}")
+    assert other_kind(f"{ASKS}        return [one.detach() if torch.is_tensor(one) else one for one in h]\n{either}")
+
+
 def test_what_is_none_stays_so() -> None:
     text = "def cut(h):\n    if h is None:\n        return None\n    return h.detach()\n"
     assert other_kind(text)
@@ -364,6 +371,10 @@ def test_a_branch_of_a_new_function_may_say_what_the_program_says_for_that_kind(
     ):
         assert not said(HELPS.replace(old, new, 1)), new
     assert not said(f"{HELPS}other = [made]\n")
+    method = HELPS.replace("def made(", "def made(self, ").replace("made(x", "self.made(x")
+    assert said(method) == 9
+    assert not said(method.replace("value.to(kind)", "value.to(self.other)"))
+    assert not said(f"{method}other = net.made\n")
 
 
 LSTM_TOO = ("for step", f"{CUTS}for step")

@@ -37,7 +37,9 @@ def _does_the_same(mine: _Way, other: _Way, name: str, function: _Def | None) ->
     given, theirs = _given(mine[1]), _given(other[1])
     if not (name and given and theirs and given[0] == theirs[0]):
         return False
-    return _is_none(mine, given[1]) or _done(given[1], name, function) <= _done(theirs[1], name, function) | {_SAME}
+    # Of several things that one line does to several kinds, not all may have run.
+    done, known = (_done(one[1], name, function) - {_SAME} for one in (given, theirs))
+    return _is_none(mine, given[1]) or not done or done == known
 
 
 def inlined(old: bytes, new: bytes, line: int, ran: Collection[int]) -> int:
@@ -75,8 +77,10 @@ def _uses(old: ast.Module, new: ast.Module, function: _Def) -> list[ast.Assign]:
     if any(isinstance(one, Function) and one.name == function.name for one in ast.walk(old)):
         return []
     assigned = (one for one in ast.walk(new) if isinstance(one, ast.Assign))
-    uses = [one for one in assigned if isinstance(one.value, ast.Call) and path_of(one.value.func) == function.name]
-    named = [one for one in ast.walk(new) if isinstance(one, ast.Name) and one.id == function.name]
+    uses = [one for one in assigned if isinstance(one.value, ast.Call) and _names(one.value.func, function.name)]
+    named = [
+        one for one in ast.walk(new) if isinstance(one, (ast.Name, ast.Attribute)) and name_of(one) == function.name
+    ]
     return uses if len(named) == len(uses) else []
 
 
@@ -89,9 +93,10 @@ def known_side(tree: ast.Module, choice: ast.IfExp) -> ast.expr | None:
             continue
         whole = asked.pop()
         others = [given[1] for _, one in ways if (given := _given(one)) and not _holds(one, choice)]
-        known = [done for one in others for done in _done(one, whole, function) if _HOLE in done]
+        each = (_done(one, whole, function) for one in others)
+        known = {done for one in each for done in one if len(one) == 1 and _HOLE in done}
         for side in (choice.body, choice.orelse):
-            if _done(side, item, function) <= {*known}:
+            if _done(side, item, function) <= known:
                 return side
     return None
 
@@ -210,7 +215,7 @@ def _in_place(use: ast.Assign, function: _Def, way: _Way) -> _Way | None:
     given = defaults(function) | {
         name: value for name in parameters(function) if (value := argument(use.value, parameters(function), name))
     }
-    if given.keys() != {*parameters(function)} or function.args.vararg or function.args.kwarg:
+    if given.keys() | {"self"} != {*parameters(function), "self"} or function.args.vararg or function.args.kwarg:
         return None
     test, one = copy.deepcopy(way)
     if not isinstance(one, ast.Return) or one.value is None:
