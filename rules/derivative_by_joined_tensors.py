@@ -18,7 +18,7 @@ import ast
 from collections.abc import Iterator
 
 from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
-from autofix.syntax import blocks, calls, names, vocabulary
+from autofix.syntax import blocks, calls, live, names, vocabulary
 from autofix.syntax.edits import Step, ensure_import, replace, replace_statement
 
 WHY = "The result was computed from the parts: they have derivatives, which are put together as the parts are."
@@ -63,6 +63,28 @@ for _ in range(4):
 -    slope = torch.autograd.grad(u.sum(), both, create_graph=True)[0]
 +    slope = torch.cat(torch.autograd.grad(u.sum(), [x, t], create_graph=True), 1)
     train: (slope[:, 1:] + u * slope[:, :1]).pow(2).mean()
+! a function is handed the vector that another one makes
+net = torch.nn.Linear(3, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+
+
+def flat(module):
+    return torch.cat([p.view(-1) for p in module.parameters()])
+
+
+def slope_of(loss, by):
+-    (slope,) = torch.autograd.grad(loss, by, create_graph=True)
+-    return slope, torch.autograd.grad(slope.exp().sum(), by, create_graph=True)[0]
++    slope = torch.cat([one.reshape(-1) for one in torch.autograd.grad(loss, by, create_graph=True)])
++    return slope, torch.cat([one.reshape(-1) for one in torch.autograd.grad(slope.exp().sum(), by, create_graph=True)])
+
+
+for _ in range(4):
+    loss = net(torch.randn(6, 3)).tanh().pow(2).mean()
+    theta = flat(net)
+-    slope, bend = slope_of(loss, theta)
++    slope, bend = slope_of(loss, list(net.parameters()))
+    train: (loss + 0.1 * slope.norm() + 0.1 * (bend * theta).sum())
 ! the variable of the stack has another value before
 x, t = torch.rand(6, 1).requires_grad_(), torch.rand(6, 1).requires_grad_()
 both = None
@@ -82,31 +104,41 @@ print(torch.autograd.grad(w.exp().sum(), twice)[0].sum().item())
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """At the failing call: by the parts; and the loss of the whole, where that was there first."""
-        for _, source, call in sources.located(diagnosis.asked[:1]):
+        located = sources.located(diagnosis.asked[:2])
+        for place, (frame, source, call) in enumerate(located):
             given = calls.argument(call, vocabulary.GRAD, "inputs")
-            joined, bound = _made(source, given)
-            if given is None or joined is None or not isinstance(call, ast.Call):
+            if place or given is None or not isinstance(call, ast.Call):
                 return
-            if bound is not None:
+            joined, bound = _made(source, given)
+            if bound is not None and joined is not None:
                 yield from self._of_the_whole(source, call, joined, bound)
-            yield self._of_parts(source, call, given, joined)
+            if joined is not None:
+                parts, form = _parts(source, joined)
+                yield self.propose(_joined(source, call, _with(source, call, given, parts), form), WHY)
+            elif parts := _vector(source, given, sources):
+                yield self.propose(_joined(source, call, _with(source, call, given, parts), None), WHY)
+            elif (helper := sources.function(frame)) is not None:
+                outer = next(((one, node) for _, one, node in located), None)
+                yield from self._of_helper(source, helper, calls.only(given), outer, sources)
 
-    def _of_parts(self, source: Source, call: ast.Call, given: ast.expr, joined: ast.Call) -> Proposal:
-        """The derivatives by the parts, joined as these are."""
-        parts, form = _parts(source, joined)
-        edits: list[Step] = []
-        if form is None:
-            torch, edits = ensure_import(source, "torch")
-            form = f"{torch}.cat([one.reshape(-1) for one in {{}}])"
-        text = form.format(_with(source, call, given, parts))
-        match source.parent(call):
-            case ast.Subscript(slice=ast.Constant(value=0)) as taken:
-                edits += replace(source, taken, text)
-            case ast.Assign(targets=[ast.Tuple(elts=[ast.Name(id=name)])]) as statement:
-                edits += replace_statement(source, statement, [f"{name} = {text}"])
-            case _:
-                raise Declined("what the derivative is bound to is no single name")
-        return self.propose(edits, WHY)
+    def _of_helper(
+        self,
+        source: Source,
+        helper: calls.Function,
+        given: ast.expr | None,
+        outer: tuple[Source, ast.AST] | None,
+        sources: Sources,
+    ) -> Iterator[Proposal]:
+        """The same where a function is handed the vector: it is handed the parameters, and joins what it takes."""
+        if not isinstance(given, ast.Name) or outer is None or not isinstance(outer[1], ast.Call):
+            return
+        taken = calls.argument(outer[1], calls.parameters(helper), given.id)
+        if taken is not None and (parts := _vector(outer[0], taken, sources)):
+            edits = replace(outer[0], taken, f"list({parts})")
+            for one in calls.within(helper):
+                if calls.path_of(calls.differentiated_by(one)) == given.id:
+                    edits += _joined(source, one, source.segment(one), None)
+            yield self.propose(edits, WHY)
 
     def _of_the_whole(
         self, source: Source, call: ast.Call, joined: ast.Call, bound: ast.Assign
@@ -130,15 +162,63 @@ print(torch.autograd.grad(w.exp().sum(), twice)[0].sum().item())
                     yield self.propose(edits, WHY_JOINED, title=title, later=1)
 
 
+def _joined(source: Source, call: ast.Call, text: str, form: str | None) -> list[Step]:
+    """A call that gives several derivatives, joined, in the place of the one of them that is taken."""
+    edits: list[Step] = []
+    if form is None:
+        torch, edits = ensure_import(source, "torch")
+        form = f"{torch}.cat([one.reshape(-1) for one in {{}}])"
+    match source.parent(call):
+        case ast.Subscript(slice=ast.Constant(value=0)) as taken:
+            return edits + replace(source, taken, form.format(text))
+        case ast.Assign(targets=[ast.Tuple(elts=[ast.Name(id=name)])]) as statement:
+            return edits + replace_statement(source, statement, [f"{name} = {form.format(text)}"])
+    raise Declined("what the derivative is bound to is no single name")
+
+
+def _vector(source: Source, given: ast.expr, sources: Sources) -> str:
+    """The tensors of which something is one vector, by a function of the user's, too; '' where it is none."""
+    node = _bound(source, calls.only(given))[0]
+    if not isinstance(node, ast.Call):
+        return ""
+    if calls.name_of(node) in (*_JOINS, _VECTOR):
+        return _flat(source, node)
+    made = sources.called(source, node)
+    values = live.returned(made[1]) if made is not None else []
+    if made is None or len(values) != 1 or not isinstance(values[0], ast.Call):
+        return ""
+    root, dot, rest = _flat(made[0], values[0]).partition(".")
+    handed = calls.argument(node, calls.parameters(made[1]), root)
+    owner = calls.path_of(handed) if handed is not None else ""
+    return f"{owner}{dot}{rest}" if owner else ""
+
+
+def _flat(source: Source, joined: ast.Call) -> str:
+    """The tensors that a call lays out one behind the other; '' of another call."""
+    match joined.args:
+        case [
+            ast.ListComp(ast.Call(ast.Attribute(ast.Name(one), form)), [ast.comprehension(ast.Name(name), each, [])])
+        ]:
+            flat = form in ("flatten", "ravel") or ast.unparse(joined.args[0]).startswith(f"[{one}.{form}(-1) ")
+            return source.segment(each) if flat and one == name and calls.name_of(joined) in ("cat", "concat") else ""
+        case [each] if calls.name_of(joined) == _VECTOR:
+            return source.segment(each)
+    return ""
+
+
+def _bound(source: Source, node: ast.expr | None) -> tuple[ast.expr | None, ast.Assign | None]:
+    """What an expression is, or what the one statement gives it that binds it, with that."""
+    if not isinstance(node, ast.Name):
+        return node, None
+    around = source.function(node)
+    found = [one for one in names.assignments(source, node.id) if source.function(one) is around]
+    bound = found[0] if len(found) == 1 and isinstance(found[0], ast.Assign) else None
+    return (next(names.given_to(bound, node.id), None), bound) if bound is not None else (None, None)
+
+
 def _made(source: Source, given: ast.expr | None) -> tuple[ast.Call | None, ast.Assign | None]:
     """The call that joins tensors to what a derivative is taken by, and the one statement that binds it."""
-    node = calls.only(given)
-    bound = None
-    if isinstance(node, ast.Name):
-        around = source.function(node)
-        found = [one for one in names.assignments(source, node.id) if source.function(one) is around]
-        bound = found[0] if len(found) == 1 and isinstance(found[0], ast.Assign) else None
-        node = next(names.given_to(bound, node.id), None) if bound is not None else None
+    node, bound = _bound(source, calls.only(given))
     joins = isinstance(node, ast.Call) and calls.name_of(node) in (*_JOINS, _VECTOR) and len(node.args) > 0
     return (node, bound) if isinstance(node, ast.Call) and joins else (None, None)
 
