@@ -319,6 +319,13 @@ def test_a_condition_that_asks_for_more_than_a_kind_decides_something(test: str)
     assert not other_kind(CUTS.replace("isinstance(h, tuple)", test))
 
 
+def test_a_branch_that_ran_for_some_kinds_alone_says_nothing_of_others() -> None:
+    either = "    return h.detach() if torch.is_tensor(h) else h\n"
+    assert not other_kind(f"{ASKS}        return h\n{either}")
+    assert not other_kind(f"{ASKS}    {SEVERAL}{either}")
+    assert other_kind(f"{ASKS}        return [one.detach() if torch.is_tensor(one) else one for one in h]\n{either}")
+
+
 def test_what_is_none_stays_so() -> None:
     text = "def cut(h):\n    if h is None:\n        return None\n    return h.detach()\n"
     assert other_kind(text)

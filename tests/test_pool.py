@@ -16,6 +16,7 @@ from autofix.experiments.client import Probe, run
 from autofix.experiments.pool import Pool, _ended_early
 from autofix.experiments.requests import plain
 from autofix.experiments.spec import UNEDITED, Intervention, RunSpec
+from autofix.pipeline import first
 from autofix.probe import wire
 from autofix.search import registry
 from autofix.verdict.decide import ENDED_EARLY
@@ -163,6 +164,41 @@ def test_what_several_judgements_ask_for_begins_before_any_is_waited_for(probe: 
         found = pool.together([lambda: held, lambda: pool.get(AGAIN), lambda: pool.get(FROZEN)])
         assert found == [held, pool.made(AGAIN), pool.made(FROZEN)]
         assert len(counting.asked) == waited[0] == before + 2
+
+
+def test_what_a_judgement_asks_for_next_begins_while_another_one_waits(probe: Probe, tmp_path: Path) -> None:
+    counting, target, baseline = started(probe, tmp_path, FREED)
+    with Pool(counting, target, baseline) as pool:  # type: ignore[arg-type]
+        pool.get(FIRST)
+        order: list[str] = []
+
+        def waits() -> None:
+            pool.get(AGAIN)
+            while pool.made(FROZEN) is None and not probe.ended(pool._runs.begun[FROZEN][0]):
+                pass
+            order.append("one")
+            pool.get(replace(FROZEN, intervention=Intervention.REPEATED))
+
+        def follows() -> None:
+            pool.get(FROZEN)
+            order.append("two")
+            pool.get(replace(FIRST, intervention=Intervention.DOUBLED))
+
+        pool.together([waits, follows])
+        kinds = [(one.frozen, one.doubled >= 0) for one in counting.asked]
+    assert kinds[-3:] == [(True, False), (True, False), (False, True)]
+    assert order == ["one", "two", "two"], "it is asked again while the other one waits"
+
+
+def test_what_no_edit_is_judged_without_begins_before_any_edit_is_known(probe: Probe, tmp_path: Path) -> None:
+    counting, target, baseline = started(probe, tmp_path, FREED)
+    diagnosis = first.diagnosis(probe, target, baseline, {})
+    assert diagnosis is not None
+    with Pool(counting, target, baseline) as pool:  # type: ignore[arg-type]
+        pool.about(diagnosis)
+        assert [one.mode for one in counting.asked] == ["reference", "candidate"]
+        assert not pool.unproven
+        assert len(counting.asked) == 2
 
 
 @pytest.mark.parametrize(("lacks", "more"), [("a second step", False), ("", True)])

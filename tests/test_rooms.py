@@ -102,6 +102,14 @@ def test_runs_that_leave_nothing_share_rooms_until_none_is_left_to_do(probe: Pro
     assert not rooms[0] & rooms[1], "between them the files beneath may have changed"
 
 
+def test_the_runs_of_one_repair_share_rooms_and_those_of_the_next_do_not(probe: Probe, project: Path) -> None:
+    first = asked(project, "room.py")
+    later = replace(first, mode="candidate")
+    rooms = [[run(probe, one).stdout for one in (first, *[later] * 8)] for _ in range(2)]
+    assert all(len(set(those)) < len(those) for those in rooms)
+    assert not set(rooms[0]) & set(rooms[1]), "between them the files beneath may have changed"
+
+
 def test_other_folders_and_other_rights_have_other_rooms(probe: Probe, project: Path) -> None:
     run(probe, asked(project, "room.py"))
     one = asked(project, "room.py")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from autofix.core.model import Target
-from autofix.experiments.client import Probe, run
+from autofix.experiments.client import JOBS, Probe, run
 from autofix.experiments.requests import plain
 from autofix.probe.fence import isolate
 
@@ -48,6 +48,16 @@ def test_a_first_run_that_is_refused_is_told_as_any_other(python: Path, tmp_path
         told = [run(fresh, asked) for _ in range(2)]
     assert {trace.outcome for trace in told} == {"cannot_run"}
     assert "root of the file system" in told[0].detail
+
+
+def test_a_run_that_is_waited_for_goes_before_those_that_nobody_waits_for(probe: Probe, tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    script.write_text("import time\ntime.sleep(0.2)\nprint(time.monotonic())\n")
+    asked = plain(Target(script, root=tmp_path), "candidate")
+    numbers = [probe.submit(asked) for _ in range(3 * JOBS)]
+    last = float(probe.wait(numbers[-1], 60.0).stdout)
+    others = [float(probe.wait(number, 60.0).stdout) for number in numbers[:-1]]
+    assert sum(other < last for other in others) <= 2 * JOBS - 1
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="glibc alone is asked for it")

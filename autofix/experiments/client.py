@@ -159,9 +159,13 @@ class Probe:
 
     def cancel(self, number: int) -> None:
         """Give up a run that is under way."""
+        self._tell("cancel", number)
+
+    def _tell(self, word: str, number: int) -> None:
+        """Tell the server something of a run; one that has ended is met when its trace is read."""
         if self._process.stdin is not None:
             with contextlib.suppress(BrokenPipeError, ValueError):
-                self._process.stdin.write(b'{"cancel":%d}\n' % number)
+                self._process.stdin.write(json.dumps({word: number}).encode() + b"\n")
                 self._process.stdin.flush()
 
     def wait(self, number: int, time_limit: float) -> wire.Trace:
@@ -170,6 +174,8 @@ class Probe:
         # Those before it in the queue may use up their time first.
         deadline = time.monotonic() + time_limit * max(1, len(self._waiting)) + SLACK
         self._awaited = number
+        if number in self._waiting and len(self._waiting) > 1:
+            self._tell("urgent", number)
         while number not in self._traces:
             self._take(self._line(deadline))
         return self._traces.pop(number)

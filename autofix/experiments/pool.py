@@ -124,7 +124,15 @@ class Pool:
         self._forget(self._runs.builder)
 
     def about(self, diagnosis: Diagnosis) -> None:
-        """Learn what failed: at some places a reference has to do what the script does not."""
+        """Learn what failed: at some places a reference has to do what the script does not.
+
+        What no edit can be judged without then goes on while edits are looked for.
+        """
+        self._learn(diagnosis)
+        with self._looking_ahead(), contextlib.suppress(_NotYet):
+            self._begin(UNEDITED)
+
+    def _learn(self, diagnosis: Diagnosis) -> None:
         about, failed = (self.target, diagnosis.trace), diagnosis.failure.stack
         self.leaf_written = failed if diagnosis.cause is Cause.LEAF_MODIFIED else ()
         self.emptied, emptied = emptied_together(*about, failed)
@@ -222,7 +230,14 @@ class Pool:
             for number, judge in enumerate(judgements if first else ()):
                 with contextlib.suppress(_NotYet):
                     found[number] = judge()
-        return [found[number] if number in found else judge() for number, judge in enumerate(judgements)]
+        left, later = [number for number in range(len(judgements)) if number not in found], self._next
+        try:
+            for place, number in enumerate(left, 1):
+                self._next = (*(judgements[other] for other in left[place:]), *later)
+                found[number] = judgements[number]()
+        finally:
+            self._next = later
+        return [found[number] for number in range(len(judgements))]
 
     def at_hand(self, judge: Callable[[], Judged]) -> Judged | None:
         """What something comes to by the runs that have ended; None where it takes another, which is not begun."""

@@ -368,6 +368,7 @@ class Run(State):
         data = codec.dump(trace)
         self.signs.stop()
         codec.send(self._result, data)
+        os.close(self._result)  # that is all: nobody need wait until this process is taken apart
         leaving.leave(0)
 
     def _facts(self) -> dict[str, Any]:

@@ -32,19 +32,25 @@ class Child:
         """Whether its beginning is executed for others beside it."""
         self.paused = 0.0
         """Since when it waits, on the monotonic clock, for what its beginning comes to; 0 where it goes on."""
-        self.next_look = 0.0
+        self.next_look = self.began + LOOK
         self.memory_limit = request.memory_limit or usage.machine_memory()
         self.verdict = ""
         self.status: int | None = None
+        self.reported: wire.Trace | None = None
+        """What the host was told that it came to, before it had ended."""
         self.ended = -1
         self.door = -1
         self._told = 0.0
 
     def kill(self, verdict: str) -> None:
-        """End the whole process group; the first reason given is the one reported."""
+        """End it and all that it started; the first reason given is the one reported."""
         self.verdict = self.verdict or verdict
-        if self.status is None:
+        if self.status is not None:
+            return
+        if self.place.room is None:
             isolate.kill_tree(self.pid)
+        else:  # which ends the rest when it is left
+            os.kill(self.pid, signal.SIGKILL)
 
     def pause(self) -> None:
         """Let it wait: there is one core, and another process needs it more."""
@@ -89,25 +95,29 @@ class Child:
         self._told = time.monotonic()
         return line
 
-    def trace(self, wrote: tuple[str, ...]) -> wire.Trace:
-        """What the run reported, or what its end says where it reported nothing."""
-        stdout, stderr = (bytes(self.data[name]).decode("utf-8", "replace") for name in ("stdout", "stderr"))
-        facts: dict[str, Any] = {
-            "stdout": stdout,
-            "stderr": stderr,
-            "isolation": self.place.rung,
-            "wrote": wrote,
-            "stem": self.stem,
-        }
+    def report(self, wrote: tuple[str, ...] = ()) -> wire.Trace | None:
+        """What the run reported; None where it did not, or was ended."""
         try:
             trace = codec.load(wire.Trace, self.place.back(bytes(self.data["result"])))
-            if trace.id == self.request.id and not self.verdict:
-                return replace(trace, **facts)
         except codec.WireError:
-            pass
+            return None
+        return replace(trace, **self._seen(wrote)) if trace.id == self.request.id and not self.verdict else None
+
+    def trace(self, wrote: tuple[str, ...]) -> wire.Trace:
+        """The same, or what its end says where it reported nothing."""
+        if (trace := self.report(wrote)) is not None:
+            return trace
+        facts = self._seen(wrote)
         outcome = self.verdict or self.place.stopped or "crashed"
-        detail = _ending(self.status, stderr) if outcome == "crashed" else ""
+        detail = _ending(self.status, facts["stderr"]) if outcome == "crashed" else ""
         return wire.Trace(self.request.id, outcome, detail, seconds=time.monotonic() - self.began, **facts)
+
+    def _seen(self, wrote: tuple[str, ...]) -> dict[str, Any]:
+        """What is known of it from outside."""
+        stdout, stderr = (bytes(self.data[name]).decode("utf-8", "replace") for name in ("stdout", "stderr"))
+        return {
+            "stdout": stdout, "stderr": stderr, "isolation": self.place.rung, "wrote": wrote, "stem": self.stem,
+        }  # fmt: skip
 
 
 def _ending(status: int | None, stderr: str) -> str:

@@ -33,6 +33,9 @@ _CLEARING = 10.0  # seconds after which nobody waits any more for what is to say
 _MANY = 60
 """Runs after which a server is one that is kept: a repair alone needs fewer."""
 _JOBS = min(4, usage.cores())
+_KEPT = 0.3
+"""Seconds for which rooms are kept while nobody runs: a repair asks for its next run much sooner."""
+_FIRST = ("baseline", "audit", "stem")
 _REPLACED = "replaced"
 """The end of a run in whose place another one goes on."""
 
@@ -56,6 +59,8 @@ class Server:
         self._planted = 0
         """The first run beside which a stem was begun last."""
         self._served = 0
+        self._ended = 0.0
+        """When the last run had ended, on the monotonic clock."""
 
     def begin(self) -> None:
         """Start the run that was asked for first, if one was, while this process still imports what later runs need.
@@ -185,8 +190,7 @@ class Server:
 
     def _wait(self) -> bool:
         self._write()
-        if not (self._children or self._leaving or self._queue):
-            self._fencing.rest()
+        self._rest()
         for key, _ in self._selector.select(self._pause()):
             if key.fd == self._answers:
                 self._write()
@@ -204,7 +208,18 @@ class Server:
                 key.data.door = -1
             else:
                 self._read_child(key.data, key.fd)
+        self._write()
         return True
+
+    def _rest(self) -> None:
+        """Let go of rooms that are kept for more runs, once nobody asks for one: files may change beneath them."""
+        if self._rests and time.monotonic() >= self._ended + _KEPT:
+            self._fencing.rest()
+
+    @property
+    def _rests(self) -> bool:
+        """Whether nobody wants a run."""
+        return not (self._children or self._leaving or self._queue)
 
     def _answer(self, trace: wire.Trace) -> None:
         """Have a trace sent, when the host has been greeted."""
@@ -228,6 +243,8 @@ class Server:
     def _pause(self) -> float | None:
         """How long, in seconds, nothing is due unless something is heard: to wake more often would disturb the runs."""
         due = [child.deadline for child in self._leaving]
+        if self._fencing.keeps and self._rests:
+            due.append(self._ended + _KEPT)
         if self._stem is not None and not self._children:
             due.append(time.monotonic() + self._stem.idle)
         for child in self._children.values():
@@ -250,16 +267,39 @@ class Server:
             message = json.loads(line)
             if "cancel" in message:
                 self._cancel(message["cancel"])
+            elif "id" not in message:
+                self._hurry(message["urgent"])
             else:
                 request = codec.load(wire.Request, line)
-                waits = sum(other.urgent for other in self._queue) if request.urgent else len(self._queue)
-                self._queue.insert(waits, request)
+                if request.mode in _FIRST and self._all_told:
+                    self._begin_anew()  # files may be others by now
+                self._enqueue(request)
         return bool(data)
 
-    def _cancel(self, number: int) -> None:
-        self._fencing.rest()  # who gives up runs may go on with other files
+    def _enqueue(self, request: wire.Request) -> None:
+        waits = sum(other.urgent for other in self._queue) if request.urgent else len(self._queue)
+        self._queue.insert(waits, request)
+
+    def _hurry(self, number: int) -> None:
+        """Have a run that somebody waits for begin before those that were asked for ahead of time."""
+        for request in [request for request in self._queue if request.id == number and not request.urgent]:
+            self._queue.remove(request)
+            self._enqueue(replace(request, urgent=True))
+
+    @property
+    def _all_told(self) -> bool:
+        """Whether the host waits for no run."""
+        others = (*self._leaving, *self._children.values())
+        return not self._queue and all(child.reported or child.verdict for child in others)
+
+    def _begin_anew(self) -> None:
+        """Have no run from now on in a room of one before."""
+        self._fencing.rest()
         for child in (*self._leaving, *self._children.values()):
             child.place.last = True
+
+    def _cancel(self, number: int) -> None:
+        self._begin_anew()  # who gives up runs may go on with other files
         for child in self._children.values():
             if child.request.id == number:
                 child.kill("timed_out")
@@ -334,6 +374,8 @@ class Server:
         return pid
 
     def _read_child(self, child: Child, descriptor: int) -> None:
+        if descriptor not in child.pipes:  # it was read to its end with another one
+            return
         try:
             data = os.read(descriptor, 1 << 18)
         except BlockingIOError:
@@ -342,12 +384,27 @@ class Server:
         child.data[name] += data
         if not data:
             self._close(child, descriptor)
+            if name == "result":
+                self._report(child)
         elif name == "result" and (sign := child.signs()):
             self._unsent += sign
         elif name == "result" and len(child.data[name]) > RESULT_LIMIT:
             child.kill("crashed")
         elif len(child.data["stdout"]) + len(child.data["stderr"]) > child.request.output_limit:
             child.kill("output_exceeded")
+
+    def _report(self, child: Child) -> None:
+        """Tell the host what a run came to that has said so, while it still ends and its room is cleared.
+
+        What a first run tried to write is told, too, and known only then.
+        """
+        if child.request.mode in _FIRST or child.place.room is None:
+            return
+        for descriptor in [one for one in child.pipes if _ready(one)]:
+            self._read_child(child, descriptor)
+        child.reported = child.report()
+        if child.reported is not None:
+            self._answer(child.reported)
 
     def _unwatch(self, child: Child) -> None:
         if child.ended >= 0:
@@ -399,14 +456,17 @@ class Server:
 
     def _finish(self, child: Child) -> None:
         self._leaving.remove(child)
+        self._ended = time.monotonic()
         if child.door >= 0:
             self._selector.unregister(child.door)
         self._served += 1
-        trace = child.trace(self._fencing.clear(child.place, tuple(self._children)))
+        wrote = self._fencing.clear(child.place, tuple(self._children))
         if child.verdict == _REPLACED:
             return
-        self._answer(trace)
-        self._write()
+        trace = child.reported or child.trace(wrote)
+        if child.reported is None:
+            self._answer(trace)
+            self._write()
         self._learn(child.request)
         if not self._fork:
             self._reap()

@@ -181,17 +181,21 @@ def _is_replaced(evidence: Evidence, part: Part, idle: Sequence[Part]) -> bool:
 
 
 def _is_for_another(evidence: Evidence, part: Part, idle: Sequence[Part]) -> bool:
-    """Whether a changed statement is what another part asks for, which without it is not needed itself.
+    """Whether what a part changes in a statement is what another part asks for, which without it is not needed itself.
 
-    `total = None` for `total = 0` is for `x if total is None else total + x`: the runs show both, or neither. A new
-    value that it reads is there for itself.
+    `total = None` for `total = 0` is for `x if total is None else total + x`: the runs show both, or neither. So they
+    do of `zeros_like(x)`, filled in, and a `where` that takes of that only what was filled in. A new value that it
+    reads is there for itself.
     """
     left = part.left_out(evidence.files)
+    known = {(one.path, one.line, one.words, one.put) for one, _ in evidence.without or ()}
     others = [
         one
         for one in evidence.parts_of(left) or ()
-        if part.change and part.reads.isdisjoint(one.binds) and not any(map(one.same_as, idle))
+        if (part.change and part.reads.isdisjoint(one.binds))
+        or (part.within and (one.path, one.line, one.words, one.put) in known)
     ]
+    others = [one for one in others if not any(map(one.same_as, idle))]
     return any(_is_idle_in(evidence, one, left) for one in others)
 
 

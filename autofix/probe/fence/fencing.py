@@ -125,6 +125,11 @@ class Fencing:
             return ()
         return place.clear(keep)
 
+    @property
+    def keeps(self) -> bool:
+        """Whether it has rooms that no run is in."""
+        return bool(self._spare)
+
     def rest(self) -> None:
         """Let go of the rooms that runs have left as new: while nobody runs, the folders beneath them may change."""
         while self._spare:

@@ -123,8 +123,47 @@ BY_FUNCTION = "".join(
     f"    {name}.data = torch.renorm({name}.data, 2, dim=0, maxnorm={most})\n"
     for name, most in (("net.weight", 0.5), ("head.weight", 99))
 )
+JUMPS = """\
+cell = nn.GRUCell(3, 4)
+optimizer = torch.optim.SGD(cell.parameters(), lr=0.1)
+seen = torch.tensor([0, 3])
+for _ in range(8):
+    h = cell(torch.randn(5, 3), torch.zeros(5, 4))
+    mean = h.square().mean()
+    h[seen] = cell(torch.randn(len(seen), 3), h[seen])
+    loss = h.mean() - mean
+    train: loss
+"""
+JUMP = JUMPS[JUMPS.index("    h[seen]") : JUMPS.index("    loss")]
+JUMPED = JUMP.replace("h[seen] = ", "jumped = torch.zeros_like(h).index_copy(0, seen, ", 1).replace("])\n", "]))\n")
+WHERE_SEEN = f"""\
+{JUMPED}\
+    mask = torch.zeros(5, 1, dtype=torch.bool)
+    mask[seen] = True
+    h = torch.where(mask, jumped, h)
+"""
+ALL_JUMP = JUMPS.replace("torch.tensor([0, 3])", "torch.arange(5)")
+CARRIED_ON = """\
+net = nn.Linear(3, 3)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(8):
+    given = (torch.rand(4, 5, 3) > 0.5).float()
+    last, loss = net(torch.ones(5, 3)), 0
+    for seen, mask in zip(torch.randn(4, 5, 3) * given, given):
+        loss = loss + last.square().mean()
+        known = mask.bool()
+        last[known] = seen[known]
+    train: loss
+"""
+LAST = "last[known] = seen[known]"
+BLENDED = "last = mask * seen + (1 - mask) * last"
 
 RAISES = (
+    Example(CARRIED_ON, LAST, BLENDED.replace("* last", "* last.clamp(-9, 9)")),
+    Example(CARRIED_ON, LAST, BLENDED.replace("mask * seen", "mask * mask * seen")),
+    Example(JUMPS, JUMP, WHERE_SEEN.replace("mask, jumped", "mask, jumped.clamp(-9, 9)")),
+    Example(JUMPS, JUMP, WHERE_SEEN.replace("zeros_like(h)", "zeros_like(h).clamp(-9, 9)")),
+    Example(ALL_JUMP, JUMP, JUMPED.replace("jumped =", "h =")),
     Example(MASKED, CLIPPED, CLIPPED.replace("most = 1e6\n", "").replace(CLIP, "").replace(ENDS, MASK)),
     Example(MASKED, ENDS, FILL.replace("expand_as(heat)", "expand_as(heat) & (heat < 9)")),
     Example(PAIR, BOTH, OF_HEAT + OF_SIZE.replace("first", "first | (size > 1e6)")),
@@ -138,6 +177,11 @@ RAISES = (
     Example(RENORMED, RENORMS, BY_FUNCTION.replace("99", "98")),
 )
 SILENT = (
+    Example(CARRIED_ON, LAST, BLENDED),
+    Example(CARRIED_ON, LAST, BLENDED.replace("mask * seen", "known.float() * seen")),
+    Example(JUMPS, JUMP, WHERE_SEEN),
+    Example(JUMPS, JUMP, WHERE_SEEN.replace("zeros_like", "ones_like")),
+    Example(JUMPS, JUMP, JUMPED.replace("torch.zeros_like(h)", "h").replace("jumped =", "h =")),
     Example(BOUND_BELOW, "torch.relu(h)", "torch.where(h > 0, h, torch.tensor(0.0))"),
     Example(OWNED, GIVEN_OWNED, BY_NAME.replace("owned", "mine")),
     Example(OWNED, GIVEN_OWNED, BY_NAME),

@@ -37,7 +37,9 @@ def _does_the_same(mine: _Way, other: _Way, name: str, function: _Def | None) ->
     given, theirs = _given(mine[1]), _given(other[1])
     if not (name and given and theirs and given[0] == theirs[0]):
         return False
-    return _is_none(mine, given[1]) or _done(given[1], name, function) <= _done(theirs[1], name, function) | {_SAME}
+    # Of several things that one line does to several kinds, not all may have run.
+    done, known = (_done(one[1], name, function) - {_SAME} for one in (given, theirs))
+    return _is_none(mine, given[1]) or not done or done == known
 
 
 def inlined(old: bytes, new: bytes, line: int, ran: Collection[int]) -> int:
@@ -89,9 +91,10 @@ def known_side(tree: ast.Module, choice: ast.IfExp) -> ast.expr | None:
             continue
         whole = asked.pop()
         others = [given[1] for _, one in ways if (given := _given(one)) and not _holds(one, choice)]
-        known = [done for one in others for done in _done(one, whole, function) if _HOLE in done]
+        each = (_done(one, whole, function) for one in others)
+        known = {done for one in each for done in one if len(one) == 1 and _HOLE in done}
         for side in (choice.body, choice.orelse):
-            if _done(side, item, function) <= {*known}:
+            if _done(side, item, function) <= known:
                 return side
     return None
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+import copy
+from collections.abc import Iterator, Mapping
 
 from autofix.verdict.parts.bare import plain
+from autofix.verdict.parts.rewritten import bound_in, scope_of
 
 _MADE = {"zeros": 0, "zeros_like": 0, "new_zeros": 0, "ones": 1, "ones_like": 1, "new_ones": 1}
 """What makes a tensor of one value, and that value."""
@@ -15,16 +17,43 @@ _SHAPED = {"unsqueeze", "view", "reshape", "expand", "expand_as", "bool", "float
 """Methods that leave a mask what it says."""
 
 
-def fills(node: ast.AST) -> set[str]:
+def fills(node: ast.AST, masks: Mapping[str, ast.expr]) -> set[str]:
     """Mask, value and what is filled: the same of `x[mask] = 0`, `where(mask, zeros(()), x)` and `x * ~mask`.
 
     And the value alone of what is made of it: `zeros_like(x)` may stand for that write, and takes no value of `x`.
+    `masks` are those that have names.
     """
+    node = _Named(masks).visit(copy.deepcopy(node)) if masks else node
     masked = {f"{_mask(mask)} {_value(value)} {plain(base)}" for mask, value, base in _filled(node)}
     match node:
         case ast.Assign([ast.Subscript()], value) | (ast.Call(ast.Attribute(attr="zeros_like" | "ones_like")) as value):
             masked.add(f"made of {_value(value)}")
     return masked
+
+
+def named_masks(tree: ast.AST, statement: ast.stmt) -> dict[str, ast.expr]:
+    """What masks are called in the function of a statement: names that are bound once, each with the mask of a name.
+
+    That name is bound once there, too, or never.
+    """
+    scope = scope_of(tree, statement)
+    bound, found = bound_in(scope), {}
+    for one in ast.walk(scope):
+        match one:
+            case ast.Assign([ast.Name(name)], value) if bound[name] == 1 and _mask(value) != plain(value):
+                if all(bound[node.id] <= 1 for node in ast.walk(value) if isinstance(node, ast.Name)):
+                    found[name] = value
+    return found
+
+
+class _Named(ast.NodeTransformer):
+    """Puts masks in the place of their names."""
+
+    def __init__(self, masks: Mapping[str, ast.expr]) -> None:
+        self._masks = masks
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return self._masks.get(node.id, node) if isinstance(node.ctx, ast.Load) else node
 
 
 def _filled(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr, ast.expr]]:
@@ -41,6 +70,10 @@ def _filled(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr, ast.expr]]:
         case ast.Call(ast.Attribute(attr="where"), [mask, value, base]):
             yield mask, value, base
             yield _other_way(mask), base, value
+        case ast.BinOp(ast.BinOp(mask, ast.Mult(), value), ast.Add(), ast.BinOp(rest, ast.Mult(), base)) if _mask(
+            rest
+        ) == _mask(_other_way(mask)):
+            yield mask, value, base
         case ast.BinOp(one, ast.Mult(), other):
             yield _other_way(one), ast.Constant(0), other
             yield _other_way(other), ast.Constant(0), one

@@ -18,7 +18,7 @@ from autofix.verdict.parts.bare import bare
 from autofix.verdict.parts.branches import for_refused
 from autofix.verdict.parts.brought_back import lost_by, needs_of, reached
 from autofix.verdict.parts.by_kind import stood_there
-from autofix.verdict.parts.filled import fills
+from autofix.verdict.parts.filled import fills, named_masks
 from autofix.verdict.parts.laid_out import laid_out
 from autofix.verdict.parts.moved import Move, moves
 from autofix.verdict.parts.options import options
@@ -62,6 +62,8 @@ class Part:
     """The variables that its new text reads."""
     again: bool = False
     """Whether it adds what its function has already: a value made anew may be one too many, and is no fault then."""
+    within: bool = False
+    """Whether it is one of several changes within a statement, or an operation put around what was there."""
     lacking: tuple[bytes, ...] = ()
     """Of a part that only moves: the file's new text without what moved, and without each that it passed."""
 
@@ -109,7 +111,8 @@ def _of_file(path: Path, old: bytes, new: bytes, options: Collection[str]) -> It
     gone, fresh = _only_in_one(ours, theirs, stretches)
     lost = lost_by(ours, last)
     rid = [node for item in gone for node in ast.walk(item.shown)]
-    moved = {ast.dump(node) for node in rid if isinstance(node, ast.expr)}.union(*map(fills, rid), *map(done, rid))
+    filled = (fills(node, named_masks(first, item.node)) for item in gone for node in ast.walk(item.shown))
+    moved = {ast.dump(node) for node in rid if isinstance(node, ast.expr)}.union(*filled, *map(done, rid))
     refused = {id(branch): way for way, branch in for_refused(*trees)}
     called = renamed(gone, fresh, *trees, stretches)
     for mine, other in paired(gone, fresh, before, after, place):
@@ -158,7 +161,9 @@ def _of_file(path: Path, old: bytes, new: bytes, options: Collection[str]) -> It
                 if _tree(shorter) not in (None, _tree(new)):
                     said = f"the condition of {words}" if isinstance(node, ast.IfExp) else words
                     change = alike_in or (way and f"{way}{text!r}")
-                    yield Part(path, line, said, same, shorter, change=change, form=form, put=text, held=held)
+                    yield Part(
+                        path, line, said, same, shorter, change=change, form=form, put=text, held=held, within=True
+                    )
     for move in moves(ours, theirs, {id(one) for item in (*gone, *fresh) for one in _whole(item)}):
         yield from (*_undone(move, path, before, after), *_always(move, path, (ours, theirs), before, after))
 

@@ -14,7 +14,7 @@ from autofix.syntax import calls
 from autofix.verdict.parts.bare import GRAPH_WORDS, graph_call, plain
 from autofix.verdict.parts.branches import decided, tells_form
 from autofix.verdict.parts.by_kind import known_side
-from autofix.verdict.parts.filled import fills
+from autofix.verdict.parts.filled import fills, named_masks
 from autofix.verdict.parts.indices import OF_TORCH
 from autofix.verdict.parts.options import old_side
 from autofix.verdict.parts.rewritten import shape
@@ -61,7 +61,9 @@ def pieces(
     whole: list[ast.AST] = [one.fresh for one in changed if one.fresh] if changed else [new]
     trees = ast.parse(before), ast.parse(after)
     known_choice = _chosen_already(*trees, new)
-    kept = {id(inner) for node in ast.walk(new) if _keeps(node) or moved & fills(node) for inner in ast.walk(node)}
+    masks = named_masks(trees[1], new)
+    whole_ones = [node for node in ast.walk(new) if _keeps(node) or moved & fills(node, masks)]
+    kept = {id(inner) for node in whole_ones for inner in ast.walk(node)}
     for part in whole:
         for node in ast.walk(part):
             if isinstance(node, ast.IfExp) and id(node) not in kept and node is not known_choice:

@@ -69,7 +69,7 @@ def renamed(
 
     Both names are bound once, in the same place, to the same value, and the old text does not know the new one.
     """
-    before, after = _bound(old), _bound(new)
+    before, after = bound_in(old), bound_in(new)
     known = {node.id for node in ast.walk(old) if isinstance(node, ast.Name)}
     found: dict[str, str] = {}
     for mine, theirs in itertools.product(gone, fresh):
@@ -102,8 +102,8 @@ def named(old: ast.stmt | None, new: ast.stmt | None, fresh: Iterable[ast.stmt],
     """
     if old is None or new is None:
         return ""
-    scope = _scope(tree, new)
-    bound = _bound(scope)
+    scope = scope_of(tree, new)
+    bound = bound_in(scope)
     before = _before(tree, new)
 
     def reads(name: str, value: ast.expr) -> bool:
@@ -113,7 +113,7 @@ def named(old: ast.stmt | None, new: ast.stmt | None, fresh: Iterable[ast.stmt],
 
     for one in fresh:
         match one:
-            case ast.Assign([ast.Name(name)], value) if bound[name] == 1 and _scope(tree, one) is scope:
+            case ast.Assign([ast.Name(name)], value) if bound[name] == 1 and scope_of(tree, one) is scope:
                 if reads(name, value):
                     return _SAME.format(name=name, value=ast.unparse(value))
     match before:
@@ -131,7 +131,7 @@ def _before(tree: ast.AST, statement: ast.stmt) -> ast.stmt | None:
     return beside[at - 1] if at else None
 
 
-def _scope(tree: ast.AST, inner: ast.stmt) -> ast.AST:
+def scope_of(tree: ast.AST, inner: ast.stmt) -> ast.AST:
     """The innermost function around a statement, or the module."""
     around = [node for node in ast.walk(tree) if isinstance(node, Function)]
     found = [node for node in around if node.lineno < inner.lineno <= (node.end_lineno or 0)]
@@ -148,7 +148,7 @@ class _Named(ast.NodeTransformer):
         return self._value if node.id == self._name and isinstance(node.ctx, ast.Load) else node
 
 
-def _bound(tree: ast.AST) -> Counter[str]:
+def bound_in(tree: ast.AST) -> Counter[str]:
     names = (node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load))
     return Counter([*names, *(node.arg for node in ast.walk(tree) if isinstance(node, ast.arg))])
 
@@ -188,7 +188,7 @@ def takes_out(old: ast.stmt | None, new: ast.stmt | None, tree: ast.AST, fresh: 
     if old is None or new is None:
         return False
     match before := _before(tree, new):
-        case ast.Assign([ast.Name(name)], value) if _bound(_scope(tree, new))[name] == 1:
+        case ast.Assign([ast.Name(name)], value) if bound_in(scope_of(tree, new))[name] == 1:
             told = exact(_Named(name, value).visit(copy.deepcopy(new)))
             return any(one is before for one in fresh) and told == exact(old) != exact(new)
     return False
