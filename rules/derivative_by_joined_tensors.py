@@ -17,15 +17,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from autofix.search import leaves
 from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
-from autofix.syntax import blocks, calls, live, names, vocabulary
+from autofix.syntax import blocks, calls, vocabulary
 from autofix.syntax.edits import Step, ensure_import, replace, replace_statement
 
 WHY = "The result was computed from the parts: they have derivatives, which are put together as the parts are."
 WHY_JOINED = "The loss is computed from the very tensor that the derivative is taken by."
-_JOINS = ("cat", "column_stack", "concat", "concatenate", "dstack", "hstack", "stack", "vstack")
-_VECTOR = "parameters_to_vector"
-_FORMS = ("flatten", "ravel", "reshape", "unsqueeze", "view")
 
 
 class DerivativeByJoinedTensors(Rule):
@@ -109,13 +107,13 @@ print(torch.autograd.grad(w.exp().sum(), twice)[0].sum().item())
             given = calls.argument(call, vocabulary.GRAD, "inputs")
             if place or given is None or not isinstance(call, ast.Call):
                 return
-            joined, bound = _made(source, given)
-            if bound is not None and joined is not None:
-                yield from self._of_the_whole(source, call, joined, bound)
-            if joined is not None:
-                parts, form = _parts(source, joined)
+            whole, bound = leaves.joined(source, given)
+            if bound is not None and whole is not None:
+                yield from self._of_the_whole(source, call, whole, bound)
+            if whole is not None:
+                parts, form = leaves.parts_of(source, whole)
                 yield self.propose(_joined(source, call, _with(source, call, given, parts), form), WHY)
-            elif parts := _vector(source, given, sources):
+            elif parts := leaves.vector_of(source, given, sources):
                 yield self.propose(_joined(source, call, _with(source, call, given, parts), None), WHY)
             elif (helper := sources.function(frame)) is not None:
                 outer = next(((one, node) for _, one, node in located), None)
@@ -133,7 +131,7 @@ print(torch.autograd.grad(w.exp().sum(), twice)[0].sum().item())
         if not isinstance(given, ast.Name) or outer is None or not isinstance(outer[1], ast.Call):
             return
         taken = calls.argument(outer[1], calls.parameters(helper), given.id)
-        if taken is not None and (parts := _vector(outer[0], taken, sources)):
+        if taken is not None and (parts := leaves.vector_of(outer[0], taken, sources)):
             edits = replace(outer[0], taken, f"list({parts})")
             for one in calls.within(helper):
                 if calls.path_of(calls.differentiated_by(one)) == given.id:
@@ -141,11 +139,11 @@ print(torch.autograd.grad(w.exp().sum(), twice)[0].sum().item())
             yield self.propose(edits, WHY)
 
     def _of_the_whole(
-        self, source: Source, call: ast.Call, joined: ast.Call, bound: ast.Assign
+        self, source: Source, call: ast.Call, whole: ast.Call, bound: ast.Assign
     ) -> Iterator[Proposal]:  # fmt: skip
         """The statements between that read the parts, with what they are stacked to."""
-        match joined:
-            case ast.Call(args=[ast.Name(id=parts)], keywords=[]) if calls.name_of(joined) == "stack":
+        match whole:
+            case ast.Call(args=[ast.Name(id=parts)], keywords=[]) if calls.name_of(whole) == "stack":
                 block, asked = blocks.block_of(source, bound), blocks.holders(source, call)
                 between = blocks.after(block, bound)
                 last = next((one for one in asked if one in between), None)
@@ -156,9 +154,9 @@ print(torch.autograd.grad(w.exp().sum(), twice)[0].sum().item())
                     if isinstance(node, ast.Name) and node.id == parts
                 ]
                 if read and all(_is_of_each(source, node) for node in read):
-                    whole = calls.path_of(bound.targets[0])
-                    edits = [step for node in read for step in replace(source, node, whole)]
-                    title = f"Compute the loss from `{whole}`"
+                    name = calls.path_of(bound.targets[0])
+                    edits = [step for node in read for step in replace(source, node, name)]
+                    title = f"Compute the loss from `{name}`"
                     yield self.propose(edits, WHY_JOINED, title=title, later=1)
 
 
@@ -174,92 +172,6 @@ def _joined(source: Source, call: ast.Call, text: str, form: str | None) -> list
         case ast.Assign(targets=[ast.Tuple(elts=[ast.Name(id=name)])]) as statement:
             return edits + replace_statement(source, statement, [f"{name} = {form.format(text)}"])
     raise Declined("what the derivative is bound to is no single name")
-
-
-def _vector(source: Source, given: ast.expr, sources: Sources) -> str:
-    """The tensors of which something is one vector, by a function of the user's, too; '' where it is none."""
-    node = _bound(source, calls.only(given))[0]
-    if not isinstance(node, ast.Call):
-        return ""
-    if calls.name_of(node) in (*_JOINS, _VECTOR):
-        return _flat(source, node)
-    made = sources.called(source, node)
-    values = live.returned(made[1]) if made is not None else []
-    if made is None or len(values) != 1 or not isinstance(values[0], ast.Call):
-        return ""
-    root, dot, rest = _flat(made[0], values[0]).partition(".")
-    handed = calls.argument(node, calls.parameters(made[1]), root)
-    owner = calls.path_of(handed) if handed is not None else ""
-    return f"{owner}{dot}{rest}" if owner else ""
-
-
-def _flat(source: Source, joined: ast.Call) -> str:
-    """The tensors that a call lays out one behind the other; '' of another call."""
-    match joined.args:
-        case [
-            ast.ListComp(ast.Call(ast.Attribute(ast.Name(one), form)), [ast.comprehension(ast.Name(name), each, [])])
-        ]:
-            flat = form in ("flatten", "ravel") or ast.unparse(joined.args[0]).startswith(f"[{one}.{form}(-1) ")
-            return source.segment(each) if flat and one == name and calls.name_of(joined) in ("cat", "concat") else ""
-        case [each] if calls.name_of(joined) == _VECTOR:
-            return source.segment(each)
-    return ""
-
-
-def _bound(source: Source, node: ast.expr | None) -> tuple[ast.expr | None, ast.Assign | None]:
-    """What an expression is, or what the one statement gives it that binds it, with that."""
-    if not isinstance(node, ast.Name):
-        return node, None
-    around = source.function(node)
-    found = [one for one in names.assignments(source, node.id) if source.function(one) is around]
-    bound = found[0] if len(found) == 1 and isinstance(found[0], ast.Assign) else None
-    return (next(names.given_to(bound, node.id), None), bound) if bound is not None else (None, None)
-
-
-def _made(source: Source, given: ast.expr | None) -> tuple[ast.Call | None, ast.Assign | None]:
-    """The call that joins tensors to what a derivative is taken by, and the one statement that binds it."""
-    node, bound = _bound(source, calls.only(given))
-    joins = isinstance(node, ast.Call) and calls.name_of(node) in (*_JOINS, _VECTOR) and len(node.args) > 0
-    return (node, bound) if isinstance(node, ast.Call) and joins else (None, None)
-
-
-def _parts(source: Source, joined: ast.Call) -> tuple[str, str | None]:
-    """What is joined, and the text that joins the derivatives by it, at `{}`; None where that is torch's own layout."""
-    match joined.args[0]:
-        case ast.ListComp(elt=elt, generators=[ast.comprehension(target=ast.Name(id=name), ifs=[]) as one]) if _is_laid(
-            elt, name
-        ):
-            spelled = source.segment(joined)
-            laid = spelled.replace(".view(", ".reshape(") if isinstance(elt, ast.Call) else spelled
-            each = source.segment(one.iter)
-            return each, _escaped(laid, f" in {each}]", " in {}]")
-        case ast.List(elts=elts) | ast.Tuple(elts=elts) if elts and all(map(calls.path_of, elts)):
-            pass
-        case ast.Name() | ast.Attribute() | ast.Call():
-            if calls.name_of(joined) == _VECTOR:
-                return source.segment(joined.args[0]), None
-        case _:
-            raise Declined("the parts are computed where they are joined")
-    each = source.segment(joined.args[0])
-    return each, _escaped(source.segment(joined), f"({each}", "({}")
-
-
-def _escaped(text: str, old: str, new: str) -> str:
-    """A template of some code, in which a place is left open."""
-    if text.count(old) != 1:
-        raise Declined("the parts are written in a way of their own")
-    before, after = (one.replace("{", "{{").replace("}", "}}") for one in text.split(old))
-    return before + new + after
-
-
-def _is_laid(elt: ast.expr, name: str) -> bool:
-    """Whether an element is a variable itself, or in another form."""
-    match elt:
-        case ast.Name(id=found):
-            return found == name
-        case ast.Call(func=ast.Attribute(value=ast.Name(id=found), attr=form)):
-            return found == name and form in _FORMS
-    return False
 
 
 def _with(source: Source, call: ast.Call, given: ast.expr, parts: str) -> str:
