@@ -371,6 +371,10 @@ def test_a_branch_of_a_new_function_may_say_what_the_program_says_for_that_kind(
     ):
         assert not said(HELPS.replace(old, new, 1)), new
     assert not said(f"{HELPS}other = [made]\n")
+    method = HELPS.replace("def made(", "def made(self, ").replace("made(x", "self.made(x")
+    assert said(method) == 9
+    assert not said(method.replace("value.to(kind)", "value.to(self.other)"))
+    assert not said(f"{method}other = net.made\n")
 
 
 LSTM_TOO = ("for step", f"{CUTS}for step")

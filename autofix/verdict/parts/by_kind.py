@@ -77,8 +77,10 @@ def _uses(old: ast.Module, new: ast.Module, function: _Def) -> list[ast.Assign]:
     if any(isinstance(one, Function) and one.name == function.name for one in ast.walk(old)):
         return []
     assigned = (one for one in ast.walk(new) if isinstance(one, ast.Assign))
-    uses = [one for one in assigned if isinstance(one.value, ast.Call) and path_of(one.value.func) == function.name]
-    named = [one for one in ast.walk(new) if isinstance(one, ast.Name) and one.id == function.name]
+    uses = [one for one in assigned if isinstance(one.value, ast.Call) and _names(one.value.func, function.name)]
+    named = [
+        one for one in ast.walk(new) if isinstance(one, (ast.Name, ast.Attribute)) and name_of(one) == function.name
+    ]
     return uses if len(named) == len(uses) else []
 
 
@@ -213,7 +215,7 @@ def _in_place(use: ast.Assign, function: _Def, way: _Way) -> _Way | None:
     given = defaults(function) | {
         name: value for name in parameters(function) if (value := argument(use.value, parameters(function), name))
     }
-    if given.keys() != {*parameters(function)} or function.args.vararg or function.args.kwarg:
+    if given.keys() | {"self"} != {*parameters(function), "self"} or function.args.vararg or function.args.kwarg:
         return None
     test, one = copy.deepcopy(way)
     if not isinstance(one, ast.Return) or one.value is None:
