@@ -17,15 +17,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from autofix.search import leaves
 from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
-from autofix.syntax import blocks, calls, names, vocabulary
+from autofix.syntax import blocks, calls, vocabulary
 from autofix.syntax.edits import Step, ensure_import, replace, replace_statement
 
 WHY = "The result was computed from the parts: they have derivatives, which are put together as the parts are."
 WHY_JOINED = "The loss is computed from the very tensor that the derivative is taken by."
-_JOINS = ("cat", "column_stack", "concat", "concatenate", "dstack", "hstack", "stack", "vstack")
-_VECTOR = "parameters_to_vector"
-_FORMS = ("flatten", "ravel", "reshape", "unsqueeze", "view")
 
 
 class DerivativeByJoinedTensors(Rule):
@@ -63,6 +61,28 @@ for _ in range(4):
 -    slope = torch.autograd.grad(u.sum(), both, create_graph=True)[0]
 +    slope = torch.cat(torch.autograd.grad(u.sum(), [x, t], create_graph=True), 1)
     train: (slope[:, 1:] + u * slope[:, :1]).pow(2).mean()
+! a function is handed the vector that another one makes
+net = torch.nn.Linear(3, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+
+
+def flat(module):
+    return torch.cat([p.view(-1) for p in module.parameters()])
+
+
+def slope_of(loss, by):
+-    (slope,) = torch.autograd.grad(loss, by, create_graph=True)
+-    return slope, torch.autograd.grad(slope.exp().sum(), by, create_graph=True)[0]
++    slope = torch.cat([one.reshape(-1) for one in torch.autograd.grad(loss, by, create_graph=True)])
++    return slope, torch.cat([one.reshape(-1) for one in torch.autograd.grad(slope.exp().sum(), by, create_graph=True)])
+
+
+for _ in range(4):
+    loss = net(torch.randn(6, 3)).tanh().pow(2).mean()
+    theta = flat(net)
+-    slope, bend = slope_of(loss, theta)
++    slope, bend = slope_of(loss, list(net.parameters()))
+    train: (loss + 0.1 * slope.norm() + 0.1 * (bend * theta).sum())
 ! the variable of the stack has another value before
 x, t = torch.rand(6, 1).requires_grad_(), torch.rand(6, 1).requires_grad_()
 both = None
@@ -82,38 +102,48 @@ print(torch.autograd.grad(w.exp().sum(), twice)[0].sum().item())
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """At the failing call: by the parts; and the loss of the whole, where that was there first."""
-        for _, source, call in sources.located(diagnosis.asked[:1]):
+        located = sources.located(diagnosis.asked[:2])
+        for place, (frame, source, call) in enumerate(located):
             given = calls.argument(call, vocabulary.GRAD, "inputs")
-            joined, bound = _made(source, given)
-            if given is None or joined is None or not isinstance(call, ast.Call):
+            if place or given is None or not isinstance(call, ast.Call):
                 return
-            if bound is not None:
-                yield from self._of_the_whole(source, call, joined, bound)
-            yield self._of_parts(source, call, given, joined)
+            whole, bound = leaves.joined(source, given)
+            if bound is not None and whole is not None:
+                yield from self._of_the_whole(source, call, whole, bound)
+            if whole is not None:
+                parts, form = leaves.parts_of(source, whole)
+                yield self.propose(_joined(source, call, _with(source, call, given, parts), form), WHY)
+            elif parts := leaves.vector_of(source, given, sources):
+                yield self.propose(_joined(source, call, _with(source, call, given, parts), None), WHY)
+            elif (helper := sources.function(frame)) is not None:
+                outer = next(((one, node) for _, one, node in located), None)
+                yield from self._of_helper(source, helper, calls.only(given), outer, sources)
 
-    def _of_parts(self, source: Source, call: ast.Call, given: ast.expr, joined: ast.Call) -> Proposal:
-        """The derivatives by the parts, joined as these are."""
-        parts, form = _parts(source, joined)
-        edits: list[Step] = []
-        if form is None:
-            torch, edits = ensure_import(source, "torch")
-            form = f"{torch}.cat([one.reshape(-1) for one in {{}}])"
-        text = form.format(_with(source, call, given, parts))
-        match source.parent(call):
-            case ast.Subscript(slice=ast.Constant(value=0)) as taken:
-                edits += replace(source, taken, text)
-            case ast.Assign(targets=[ast.Tuple(elts=[ast.Name(id=name)])]) as statement:
-                edits += replace_statement(source, statement, [f"{name} = {text}"])
-            case _:
-                raise Declined("what the derivative is bound to is no single name")
-        return self.propose(edits, WHY)
+    def _of_helper(
+        self,
+        source: Source,
+        helper: calls.Function,
+        given: ast.expr | None,
+        outer: tuple[Source, ast.AST] | None,
+        sources: Sources,
+    ) -> Iterator[Proposal]:
+        """The same where a function is handed the vector: it is handed the parameters, and joins what it takes."""
+        if not isinstance(given, ast.Name) or outer is None or not isinstance(outer[1], ast.Call):
+            return
+        taken = calls.argument(outer[1], calls.parameters(helper), given.id)
+        if taken is not None and (parts := leaves.vector_of(outer[0], taken, sources)):
+            edits = replace(outer[0], taken, f"list({parts})")
+            for one in calls.within(helper):
+                if calls.path_of(calls.differentiated_by(one)) == given.id:
+                    edits += _joined(source, one, source.segment(one), None)
+            yield self.propose(edits, WHY)
 
     def _of_the_whole(
-        self, source: Source, call: ast.Call, joined: ast.Call, bound: ast.Assign
+        self, source: Source, call: ast.Call, whole: ast.Call, bound: ast.Assign
     ) -> Iterator[Proposal]:  # fmt: skip
         """The statements between that read the parts, with what they are stacked to."""
-        match joined:
-            case ast.Call(args=[ast.Name(id=parts)], keywords=[]) if calls.name_of(joined) == "stack":
+        match whole:
+            case ast.Call(args=[ast.Name(id=parts)], keywords=[]) if calls.name_of(whole) == "stack":
                 block, asked = blocks.block_of(source, bound), blocks.holders(source, call)
                 between = blocks.after(block, bound)
                 last = next((one for one in asked if one in between), None)
@@ -124,62 +154,24 @@ print(torch.autograd.grad(w.exp().sum(), twice)[0].sum().item())
                     if isinstance(node, ast.Name) and node.id == parts
                 ]
                 if read and all(_is_of_each(source, node) for node in read):
-                    whole = calls.path_of(bound.targets[0])
-                    edits = [step for node in read for step in replace(source, node, whole)]
-                    title = f"Compute the loss from `{whole}`"
+                    name = calls.path_of(bound.targets[0])
+                    edits = [step for node in read for step in replace(source, node, name)]
+                    title = f"Compute the loss from `{name}`"
                     yield self.propose(edits, WHY_JOINED, title=title, later=1)
 
 
-def _made(source: Source, given: ast.expr | None) -> tuple[ast.Call | None, ast.Assign | None]:
-    """The call that joins tensors to what a derivative is taken by, and the one statement that binds it."""
-    node = calls.only(given)
-    bound = None
-    if isinstance(node, ast.Name):
-        around = source.function(node)
-        found = [one for one in names.assignments(source, node.id) if source.function(one) is around]
-        bound = found[0] if len(found) == 1 and isinstance(found[0], ast.Assign) else None
-        node = next(names.given_to(bound, node.id), None) if bound is not None else None
-    joins = isinstance(node, ast.Call) and calls.name_of(node) in (*_JOINS, _VECTOR) and len(node.args) > 0
-    return (node, bound) if isinstance(node, ast.Call) and joins else (None, None)
-
-
-def _parts(source: Source, joined: ast.Call) -> tuple[str, str | None]:
-    """What is joined, and the text that joins the derivatives by it, at `{}`; None where that is torch's own layout."""
-    match joined.args[0]:
-        case ast.ListComp(elt=elt, generators=[ast.comprehension(target=ast.Name(id=name), ifs=[]) as one]) if _is_laid(
-            elt, name
-        ):
-            spelled = source.segment(joined)
-            laid = spelled.replace(".view(", ".reshape(") if isinstance(elt, ast.Call) else spelled
-            each = source.segment(one.iter)
-            return each, _escaped(laid, f" in {each}]", " in {}]")
-        case ast.List(elts=elts) | ast.Tuple(elts=elts) if elts and all(map(calls.path_of, elts)):
-            pass
-        case ast.Name() | ast.Attribute() | ast.Call():
-            if calls.name_of(joined) == _VECTOR:
-                return source.segment(joined.args[0]), None
-        case _:
-            raise Declined("the parts are computed where they are joined")
-    each = source.segment(joined.args[0])
-    return each, _escaped(source.segment(joined), f"({each}", "({}")
-
-
-def _escaped(text: str, old: str, new: str) -> str:
-    """A template of some code, in which a place is left open."""
-    if text.count(old) != 1:
-        raise Declined("the parts are written in a way of their own")
-    before, after = (one.replace("{", "{{").replace("}", "}}") for one in text.split(old))
-    return before + new + after
-
-
-def _is_laid(elt: ast.expr, name: str) -> bool:
-    """Whether an element is a variable itself, or in another form."""
-    match elt:
-        case ast.Name(id=found):
-            return found == name
-        case ast.Call(func=ast.Attribute(value=ast.Name(id=found), attr=form)):
-            return found == name and form in _FORMS
-    return False
+def _joined(source: Source, call: ast.Call, text: str, form: str | None) -> list[Step]:
+    """A call that gives several derivatives, joined, in the place of the one of them that is taken."""
+    edits: list[Step] = []
+    if form is None:
+        torch, edits = ensure_import(source, "torch")
+        form = f"{torch}.cat([one.reshape(-1) for one in {{}}])"
+    match source.parent(call):
+        case ast.Subscript(slice=ast.Constant(value=0)) as taken:
+            return edits + replace(source, taken, form.format(text))
+        case ast.Assign(targets=[ast.Tuple(elts=[ast.Name(id=name)])]) as statement:
+            return edits + replace_statement(source, statement, [f"{name} = {form.format(text)}"])
+    raise Declined("what the derivative is bound to is no single name")
 
 
 def _with(source: Source, call: ast.Call, given: ast.expr, parts: str) -> str:

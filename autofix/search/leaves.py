@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from autofix.core.edit import Declined
 from autofix.probe.wire import Origin
-from autofix.syntax import names
-from autofix.syntax.calls import known, method, path_of
+from autofix.syntax import live, names
+from autofix.syntax.calls import argument, known, method, name_of, only, parameters, path_of
 from autofix.syntax.edits import Step, delete, insert_after, replace
 from autofix.syntax.source import Source
 from autofix.syntax.sources import Sources
@@ -16,6 +16,9 @@ from autofix.syntax.sources import Sources
 WHY = "The tensor with the final value is the leaf, so that its gradient arrives in it."
 LEAF = ".detach().requires_grad_()"
 """What makes a leaf of a tensor, with its value."""
+_JOINS = ("cat", "column_stack", "concat", "concatenate", "dstack", "hstack", "stack", "vstack")
+_VECTOR = "parameters_to_vector"
+_FORMS = ("flatten", "ravel", "reshape", "unsqueeze", "view")
 
 
 def read_from_whole(origin: Origin, sources: Sources) -> list[Step]:
@@ -101,3 +104,89 @@ def _held(node: ast.expr, path: str) -> Iterator[ast.expr]:
         node = node.value
     if path_of(node) == path:
         yield node
+
+
+def joined(source: Source, given: ast.expr | None) -> tuple[ast.Call | None, ast.Assign | None]:
+    """The call that joins tensors to what a derivative is taken by, and the one statement that binds it."""
+    node, bound = _bound(source, only(given))
+    joins = isinstance(node, ast.Call) and name_of(node) in (*_JOINS, _VECTOR) and len(node.args) > 0
+    return (node, bound) if isinstance(node, ast.Call) and joins else (None, None)
+
+
+def parts_of(source: Source, joined: ast.Call) -> tuple[str, str | None]:
+    """What is joined, and the text that joins the derivatives by it, at `{}`; None where that is torch's own layout."""
+    match joined.args[0]:
+        case ast.ListComp(elt=elt, generators=[ast.comprehension(target=ast.Name(id=name), ifs=[]) as one]) if _is_laid(
+            elt, name
+        ):
+            spelled = source.segment(joined)
+            laid = spelled.replace(".view(", ".reshape(") if isinstance(elt, ast.Call) else spelled
+            each = source.segment(one.iter)
+            return each, _escaped(laid, f" in {each}]", " in {}]")
+        case ast.List(elts=elts) | ast.Tuple(elts=elts) if elts and all(map(path_of, elts)):
+            pass
+        case ast.Name() | ast.Attribute() | ast.Call():
+            if name_of(joined) == _VECTOR:
+                return source.segment(joined.args[0]), None
+        case _:
+            raise Declined("the parts are computed where they are joined")
+    each = source.segment(joined.args[0])
+    return each, _escaped(source.segment(joined), f"({each}", "({}")
+
+
+def vector_of(source: Source, given: ast.expr, sources: Sources) -> str:
+    """The tensors of which something is one vector, by a function of the user's, too; '' where it is none."""
+    node = _bound(source, only(given))[0]
+    if not isinstance(node, ast.Call):
+        return ""
+    if name_of(node) in (*_JOINS, _VECTOR):
+        return _flat(source, node)
+    made = sources.called(source, node)
+    values = live.returned(made[1]) if made is not None else []
+    if made is None or len(values) != 1 or not isinstance(values[0], ast.Call):
+        return ""
+    root, dot, rest = _flat(made[0], values[0]).partition(".")
+    handed = argument(node, parameters(made[1]), root)
+    owner = path_of(handed) if handed is not None else ""
+    return f"{owner}{dot}{rest}" if owner else ""
+
+
+def _flat(source: Source, joined: ast.Call) -> str:
+    """The tensors that a call lays out one behind the other; '' of another call."""
+    match joined.args:
+        case [
+            ast.ListComp(ast.Call(ast.Attribute(ast.Name(one), form)), [ast.comprehension(ast.Name(name), each, [])])
+        ]:
+            flat = form in ("flatten", "ravel") or ast.unparse(joined.args[0]).startswith(f"[{one}.{form}(-1) ")
+            return source.segment(each) if flat and one == name and name_of(joined) in ("cat", "concat") else ""
+        case [each] if name_of(joined) == _VECTOR:
+            return source.segment(each)
+    return ""
+
+
+def _bound(source: Source, node: ast.expr | None) -> tuple[ast.expr | None, ast.Assign | None]:
+    """What an expression is, or what the one statement gives it that binds it, with that."""
+    if not isinstance(node, ast.Name):
+        return node, None
+    around = source.function(node)
+    found = [one for one in names.assignments(source, node.id) if source.function(one) is around]
+    bound = found[0] if len(found) == 1 and isinstance(found[0], ast.Assign) else None
+    return (next(names.given_to(bound, node.id), None), bound) if bound is not None else (None, None)
+
+
+def _escaped(text: str, old: str, new: str) -> str:
+    """A template of some code, in which a place is left open."""
+    if text.count(old) != 1:
+        raise Declined("the parts are written in a way of their own")
+    before, after = (one.replace("{", "{{").replace("}", "}}") for one in text.split(old))
+    return before + new + after
+
+
+def _is_laid(elt: ast.expr, name: str) -> bool:
+    """Whether an element is a variable itself, or in another form."""
+    match elt:
+        case ast.Name(id=found):
+            return found == name
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=found), attr=form)):
+            return found == name and form in _FORMS
+    return False
