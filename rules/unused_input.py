@@ -3,7 +3,8 @@
 ## What it does
 Lets the input require a gradient where it is made, bound or handed in (`x.requires_grad_()`), so that what is computed
 from it knows it; where a loss is to be trained through the derivative, gives that a graph, too (`create_graph=True`).
-For one of several inputs that a result does not use, asks for zeros with `allow_unused=True, materialize_grads=True`.
+For one of several inputs that a result does not use, or the only one where other passes use it, asks for zeros with
+`allow_unused=True, materialize_grads=True`.
 Where that was allowed already, and the None is then computed with, only among other inputs.
 
 ## Why autograd fails
@@ -154,7 +155,7 @@ derivative(a.pow(2).sum())
             yield from self._earlier(origin, sources)
         if len({origin.stack[:1] for origin in made}) == 1:
             yield from self._each_time(diagnosis, sources)
-        if not made or _is_among(diagnosis):
+        if not made or _is_among(diagnosis) or _gave_before(diagnosis):
             yield from self._allowed(diagnosis, sources)
 
     def _graph(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Step]:
@@ -234,6 +235,11 @@ derivative(a.pow(2).sum())
 def _is_among(diagnosis: Diagnosis) -> bool:
     """Whether what was not used stands among other inputs."""
     return any(origin.kind == "none_among" for origin in diagnosis.trace.origins)
+
+
+def _gave_before(diagnosis: Diagnosis) -> bool:
+    """Whether the same call gave a derivative in an earlier pass: for these data the result does not depend on it."""
+    return any(one.grad and one.stack == diagnosis.asked for one in diagnosis.trace.earlier)
 
 
 def _bound(source: Source, node: ast.expr, name: str, lines: list[str]) -> list[Step] | None:
