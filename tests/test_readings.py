@@ -10,7 +10,8 @@ from scripts import Script, Scripts, changed
 
 from autofix.core.model import Applicability, Effect, Outcome, Reading, Refused
 from autofix.experiments.client import run
-from autofix.experiments.readings import ambiguous, contradiction, deprived, orphans
+from autofix.experiments.readings.learning import deprived, orphans
+from autofix.experiments.readings.letters import ambiguous, contradiction
 from autofix.experiments.requests import Builder, plain
 from autofix.experiments.spec import RunSpec
 from autofix.probe import wire

@@ -12,10 +12,11 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol, Self, TypeVar
 
 from autofix.core.model import REWRITTEN, Cause, Reading, Refused, Treatment
-from autofix.experiments import later, readings
+from autofix.experiments import later
 from autofix.experiments.client import JOBS
 from autofix.experiments.compare import comparable, without_idle_steps
-from autofix.experiments.readings import Letters
+from autofix.experiments.readings import learning, letters, places
+from autofix.experiments.readings.letters import Letters
 from autofix.experiments.requests import Builder, changed_lines, first_steps, line_maps
 from autofix.experiments.spec import UNEDITED, Intervention, RunSpec
 from autofix.experiments.unwritten import (
@@ -153,10 +154,10 @@ class Pool:
         )
         if self._is_spelled(flags_spelled(self.target, diagnosis)):
             return
-        sites = self._chosen(readings.sites(diagnosis))
-        if (stand := readings.standing(diagnosis)) and any(readings.orphans(self._tried(sites))):
+        sites = self._chosen(places.sites(diagnosis))
+        if (stand := places.standing(diagnosis)) and any(learning.orphans(self._tried(sites))):
             sites = stand
-        elif (uncut := readings.uncut(diagnosis)) and readings.idles(self._tried(sites)):
+        elif (uncut := places.uncut(diagnosis)) and learning.idles(self._tried(sites)):
             sites = (*sites, *self._chosen(uncut))
         if sites:
             self._forget(replace(self._runs.builder, sites=sites))
@@ -173,7 +174,7 @@ class Pool:
             request = replace(_whole(self._runs.builder.first(_FIRST_RUN)), watch_origins=True)
             seen = self._made(self._probe.submit(request))
             known = self._runs.builder.sites
-            found = readings.sites(replace(diagnosis, cause=Cause.NO_GRAPH, failure=met, trace=seen))
+            found = places.sites(replace(diagnosis, cause=Cause.NO_GRAPH, failure=met, trace=seen))
             sites = self._chosen(tuple(tuple(dict.fromkeys((*known, *more))) for more in found))
             if not set(sites) - set(known):
                 return
@@ -188,13 +189,13 @@ class Pool:
             replace(replace(self._runs.builder, sites=sites).first(_FIRST_RUN), sources=slopes) for sites in choices
         ]
         numbers = [self._probe.submit(request) for request in requests]
-        return readings.chosen(choices, [*map(self._made, numbers)])
+        return places.chosen(choices, [*map(self._made, numbers)])
 
     def _is_spelled(self, files: Mapping[Path, bytes]) -> bool:
         """Whether everything that is owned learns once flags are set by their name: then that is what the code says."""
         builder = replace(self._runs.builder, written=files)
         run = self._made(self._probe.submit(builder.first(_FIRST_RUN))) if files else None
-        if run is None or comparable(run) or not readings.all_learn(run, self.baseline.counts):
+        if run is None or comparable(run) or not learning.all_learn(run, self.baseline.counts):
             return False
         self._forget(builder)
         return True
@@ -378,14 +379,14 @@ class Pool:
         if self._runs.letters is None:
             operation = RunSpec.reference(Reading(Refused.OPERATION))
             nudged = RunSpec.reference(Reading(Refused.UPDATE), intervention=Intervention.NUDGED)
-            self._runs.letters = readings.letters(
+            self._runs.letters = letters.letters(
                 self._wait(_FIRST_RUN), lambda: self._wait(operation), lambda: self._wait(nudged), self._stirred,
                 sites=bool(self._runs.builder.sites),
             )  # fmt: skip
             if len(self._runs.letters.readings) > 1 and self.written["sampled"]:
                 sample = self._wait(RunSpec.reference(Reading(sampled=True)))
                 runs = sample, self._wait(_FIRST_RUN), self._wait(operation)
-                if readings.teaches(*runs, lambda: self._wait(nudged)):
+                if letters.teaches(*runs, lambda: self._wait(nudged)):
                     self._runs.letters = Letters((Reading(),))
         return self._runs.letters
 
@@ -396,7 +397,7 @@ class Pool:
 
     def _readings(self, letter: Reading | None = None) -> Iterator[Reading]:
         for one in self._letters().readings if letter is None else (letter,):
-            yield from readings.behind(one, self._wait(RunSpec.reference(one)))
+            yield from letters.behind(one, self._wait(RunSpec.reference(one)))
 
     def _first_letter(self) -> RunSpec:
         return RunSpec.reference(self._letters().first)

@@ -22,7 +22,7 @@ from autofix.experiments.compare import (
     takes_another_turn,
 )
 from autofix.experiments.losses import losses, same_losses, same_values
-from autofix.experiments.readings import OPERATION, UPDATE, weighed
+from autofix.experiments.readings.letters import OPERATION, UPDATE, weighed
 from autofix.experiments.requests import lacking
 from autofix.experiments.sketches import EXACT, FOLLOWED, FROZEN, LIVE
 from autofix.experiments.spec import UNEDITED, Intervention, RunSpec

@@ -9,7 +9,7 @@ from dataclasses import replace
 from autofix.core import kept
 from autofix.core.model import Answer, Question, Reading
 from autofix.experiments.compare import comparable
-from autofix.experiments.readings import ARRAY_WORDS, COMPLEX_WORDS, LEAF_WORDS, LOSS_WORDS, words
+from autofix.experiments.readings.letters import ARRAY_WORDS, COMPLEX_WORDS, LEAF_WORDS, LOSS_WORDS, words
 from autofix.probe import wire
 from autofix.syntax import calls
 from autofix.verdict import aims

@@ -20,7 +20,7 @@ from autofix.experiments.compare import (
     starved,
 )
 from autofix.experiments.pool import Pool
-from autofix.experiments.readings import deprived
+from autofix.experiments.readings.learning import deprived
 from autofix.experiments.sketches import EXACT, FROZEN, LIVE
 from autofix.experiments.spec import Intervention, RunSpec
 from autofix.experiments.unwritten import moved_values, sampled

@@ -8,7 +8,7 @@ from pathlib import Path
 from autofix.core.model import Reading, Treatment
 from autofix.experiments.compare import comparable, failed_with, figures
 from autofix.experiments.later import died_early
-from autofix.experiments.readings import unsaid
+from autofix.experiments.readings.letters import unsaid
 from autofix.experiments.values import taken_otherwise
 from autofix.probe import wire
 from autofix.verdict.parts.branches import copied, ran_alike, refused_alike

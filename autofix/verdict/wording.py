@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from autofix.core.model import Assessment, Change, Effect, Reading
 from autofix.experiments.compare import differences, norms
-from autofix.experiments.readings import OPERATION, UPDATE, orphans, words
+from autofix.experiments.readings.learning import orphans
+from autofix.experiments.readings.letters import OPERATION, UPDATE, words
 from autofix.experiments.sketches import LIVE
 from autofix.probe import wire
 from autofix.verdict.blame import blame

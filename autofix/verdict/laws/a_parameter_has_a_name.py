@@ -18,7 +18,7 @@ would not own it by that name either.
 from __future__ import annotations
 
 from autofix.experiments.compare import comparable
-from autofix.experiments.readings import orphans
+from autofix.experiments.readings.learning import orphans
 from autofix.verdict.law import KeptByChange, Runs, at
 
 

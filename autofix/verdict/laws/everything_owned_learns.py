@@ -36,7 +36,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from autofix.experiments.compare import comparable, starved
-from autofix.experiments.readings import LEAST, deprived, learns, orphans
+from autofix.experiments.readings.learning import LEAST, deprived, learns, orphans
 from autofix.experiments.sketches import norm
 from autofix.probe import wire
 from autofix.syntax.edits import second_name

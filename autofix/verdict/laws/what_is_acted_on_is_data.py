@@ -28,7 +28,7 @@ from collections import defaultdict
 from dataclasses import replace
 
 from autofix.experiments.compare import comparable, differences, same_gradients
-from autofix.experiments.readings import deprived
+from autofix.experiments.readings.learning import deprived
 from autofix.experiments.sketches import LIVE, close
 from autofix.probe import wire
 from autofix.verdict.law import PASSES, KeptByChange, Reading, at

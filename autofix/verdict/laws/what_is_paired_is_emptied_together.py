@@ -18,7 +18,7 @@ paired with; and where something that an optimizer owns would have no gradient.
 from __future__ import annotations
 
 from autofix.experiments.compare import comparable, differences
-from autofix.experiments.readings import deprived
+from autofix.experiments.readings.learning import deprived
 from autofix.experiments.sketches import LIVE
 from autofix.verdict.law import PASSES, KeptByChange, Runs
 

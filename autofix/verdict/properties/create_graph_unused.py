@@ -12,7 +12,7 @@ An inner step of MAML that is written as an update trains at first order only, a
 
 from __future__ import annotations
 
-from autofix.experiments.readings import ambiguous
+from autofix.experiments.readings.letters import ambiguous
 from autofix.verdict.property import Evidence, Example, Finding, Seen
 
 INNER_STEP = """\

@@ -18,7 +18,7 @@ The loss should use the output itself, without `nn.Parameter` around it.
 
 from __future__ import annotations
 
-from autofix.experiments.readings import LEAST
+from autofix.experiments.readings.learning import LEAST
 from autofix.verdict.property import Evidence, Example, Finding, Property
 
 PREDICTED = """\

@@ -25,7 +25,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from autofix.core.edit import Declined, EditConflict
-from autofix.experiments.readings import deprived
+from autofix.experiments.readings.learning import deprived
 from autofix.experiments.spec import RunSpec
 from autofix.probe import wire
 from autofix.syntax import modes

@@ -22,7 +22,7 @@ from __future__ import annotations
 from itertools import takewhile
 
 from autofix.experiments.compare import comparable
-from autofix.experiments.readings import LEAST
+from autofix.experiments.readings.learning import LEAST
 from autofix.experiments.sketches import norm
 from autofix.probe import wire
 from autofix.verdict.property import Evidence, Example, Finding, Property

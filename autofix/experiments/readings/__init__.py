@@ -1,0 +1,1 @@
+"""What the code can mean by what torch refuses, and which references are worth comparing with."""
