@@ -18,7 +18,8 @@ _OWN = (
     ".instruments.courses", ".instruments.guards", ".instruments.hooks", ".instruments.kept", ".instruments.parting",
     ".instruments.signs", ".instruments.silent", ".instruments.stopper", ".instruments.terms", ".instruments.uses",
     ".instruments.witness", ".program.frames", ".program.launch", ".program.overlay", ".program.reach",
-    ".reference.arming", ".reference.freeze", ".reference.perturb", ".standins.adapt", ".standins.shorten",
+    ".reference.arming", ".reference.freeze", ".reference.perturb", ".refused.unheard", ".standins.adapt",
+    ".standins.shorten",
 )  # fmt: skip
 """What a run needs of the probe itself: compiled once, here."""
 _LAZY = ("numpy.random", "torch.utils.checkpoint", "torch.profiler._cupti_monitor")

@@ -215,8 +215,8 @@ def _lost_by_conversion(run: wire.Trace) -> bool:
     converts = any(done.kind == "conversion" for done in run.performed)
     if converts and died_early(run):
         return True
-    stepped = [gradients for index in range(len(run.counts)) for gradients in gradients(run, index)]
-    trained = any(norm(gradient) > 0 for gradients in stepped for gradient in gradients)
+    stepped = [used for index in range(len(run.counts)) for used in gradients(run, index)]
+    trained = any(norm(gradient) > 0 for used in stepped for gradient in used)
     return converts and (run.outcome == "failed" or (bool(stepped) and not trained))
 
 
