@@ -63,6 +63,8 @@ class Tracer(Dispatch, Listener):
         self._freed: dict[int, Call] = {}
         self._carriers = Carriers(frames)
         self._steps: dict[Raw, int] = {}
+        self._stepped = -1
+        """The number of the backward call that came before the latest step."""
         self._ends: dict[int, int] = {}
         self._kept_gradient: list[wire.Fact] = []
         """Where the results were made that the latest backward starts from, and that keep a gradient already."""
@@ -138,6 +140,7 @@ class Tracer(Dispatch, Listener):
 
     def step(self, index: int, optimizer: torch.optim.Optimizer) -> None:
         self._steps[self._frames.here()] = index
+        self._stepped = self._passes[-1].call.index if self._passes else -1
 
     # What it all came to --------------------------------------------------------------------------------------------
 
@@ -172,6 +175,16 @@ class Tracer(Dispatch, Listener):
         """Where each optimizer was stepped."""
         return tuple(wire.Write("step", self._frames.resolve(raw), index) for raw, index in self._steps.items())
 
+    def _gone_before(self) -> Iterator[wire.Fact]:
+        """The call before the failing one that started from the very same loss, if no step lies between."""
+        if not self._passes or not (last := self._passes[-1].call).accumulate:
+            return
+        starts = graph.ages(graph.starts(last.roots))
+        for call in (done.call for done in [*self._passes][:-1]):
+            same = starts and starts == graph.ages(graph.starts(call.roots))
+            if same and call.accumulate and call.index > self._stepped:
+                yield wire.Fact("went-before", "", self._frames.resolve(call.stack))
+
     def _earlier(self) -> tuple[wire.Backward, ...]:
         """The backward calls seen, one record per site, the latest first."""
         seen: dict[Raw, Call] = {}
@@ -185,7 +198,7 @@ class Tracer(Dispatch, Listener):
         return {
             "saved": self._modified() or self.freed(), "also": self._also(), "crossings": self._crossings(),
             "remade": self._remade(), "earlier": self._earlier(), "step_sites": self._step_sites(),
-            "facts": (*self._scaled(), *self._aimed(), *self._kept_gradient),
+            "facts": (*self._scaled(), *self._aimed(), *self._kept_gradient, *self._gone_before()),
         }  # fmt: skip
 
     def _modified(self) -> tuple[wire.Saved, ...]:
