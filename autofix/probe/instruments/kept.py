@@ -15,8 +15,8 @@ from ..wire import Fact
 
 _OFTEN = 3
 """How many times in a row a graph must have grown."""
-_LAYERS = "torch.nn.modules."
-"""Where torch's own layers are, whose parameters are weights; one of the user's may keep a state among its own."""
+_LAYERS, _BARE = "torch.nn.modules.", ("torch.nn.modules.module", "torch.nn.modules.container")
+"""Where torch's own layers are, whose parameters are weights; what is made of a bare module may keep a state so."""
 
 
 @dataclass(slots=True)
@@ -78,7 +78,7 @@ class KeptGraphs(Listener):
             made = [(name, node) for name, one in held if (node := graph.made_by(one)) is not None]
         for name, node in made:
             self._look(node, self._held)
-            if type(module).__module__.startswith(_LAYERS):
+            if _is_layer(type(module)):
                 self._written.setdefault(f"{name} of {type(module).__name__}", set()).add(self._calls)
 
     def _look(self, node: Any, seen: dict[Raw, _Cut]) -> None:
@@ -88,3 +88,8 @@ class KeptGraphs(Listener):
             return
         older = sum(age < self._mark for age in graph.ages(graph.walk_nodes([node])))
         cut.after, cut.older, cut.grown = self._calls, older, cut.grown + 1 if older > cut.older else 0
+
+
+def _is_layer(kind: type[torch.nn.Module]) -> bool:
+    """Whether a module is one of torch's layers, or made of one: an adapter is often a linear layer."""
+    return any(one.__module__.startswith(_LAYERS) and one.__module__ not in _BARE for one in kind.__mro__)

@@ -60,25 +60,17 @@ class Given(Listener):
             held = vars(module).get("_parameters", {})
             parameter = held[name] if name in held else None  # noqa: SIM401  a compiled script's is no dict
             plain = isinstance(value, torch.Tensor) and not isinstance(value, torch.nn.Parameter)
-            if not plain or not isinstance(parameter, torch.Tensor):
-                assign(module, name, value)
-                if plain:
-                    self._values.setdefault(module, set()).add(name)
-                return
-            if name in self._values.get(module, ()):
-                self._note("parameter_assigned")
-                del held[name]
-                assign(module, name, value)
-                return
-            if not self._updates(parameter, value):
-                assign(module, name, value)
-                return
-            self._note("parameter_assigned")
-            with torch.no_grad():
-                if parameter.shape == value.shape:
-                    parameter.copy_(value)
-                else:
-                    parameter.data = value.clone()
+            if plain and isinstance(parameter, torch.Tensor):
+                if name in self._values.get(module, ()):
+                    self._note("parameter_assigned")
+                    del held[name]
+                elif self._updates(parameter, value):
+                    self._note("parameter_assigned")
+                    _write(parameter, value)
+                    return
+            assign(module, name, value)
+            if plain:
+                self._values.setdefault(module, set()).add(name)
 
         setattr(kind, "__setattr__", assigned)  # noqa: B010  mypy does not let a method be replaced
 
@@ -116,3 +108,12 @@ class Given(Listener):
             behind = graph.leaves(graph.walk([one]))
             found |= {id(leaf): leaf for leaf in behind if id(leaf) not in known}
         return list(found.values())
+
+
+def _write(parameter: torch.Tensor, value: torch.Tensor) -> None:
+    """Let a parameter have a new value."""
+    with torch.no_grad():
+        if parameter.shape == value.shape:
+            parameter.copy_(value)
+        else:
+            parameter.data = value.clone()

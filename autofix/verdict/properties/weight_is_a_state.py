@@ -38,6 +38,23 @@ STATE = FOLDED.replace(
     "        self.scale =",
     "        self.state = nn.Parameter(torch.zeros(3, 3), requires_grad=False)\n        self.scale =",
 )
+IN_A_ROW = STATE.replace("Scaled(nn.Module)", "Scaled(nn.Sequential)")
+ADAPTER = """\
+class Adapter(nn.Linear):
+    def __init__(self):
+        super().__init__(3, 3)
+        self.requires_grad_(False)
+        self.up, self.down = nn.Parameter(0.1 * torch.ones(3, 1)), nn.Parameter(torch.rand(1, 3))
+    def forward(self, x):
+        self.weight.add_(self.up @ self.down)
+        return F.linear(x, self.weight, self.bias)
+net, head = Adapter(), nn.Linear(3, 1)
+optimizer = torch.optim.SGD([net.up, net.down, *head.parameters()], lr=0.01)
+for _ in range(5):
+    loss = (head(net(torch.randn(6, 3)).tanh()) - 1).square().mean()
+    train: loss
+"""
+CUT_OWN = "        self.weight.add_", "        self.weight.detach_()\n        self.weight.add_"
 CUT = "    def forward(self, x):\n", "    def forward(self, x):\n        self.layer.weight.detach_()\n"
 
 
@@ -48,9 +65,11 @@ class WeightIsAState(OfACut):
     )
     raises = (
         Example(FOLDED, *CUT),
+        Example(ADAPTER, *CUT_OWN),
         Example(FOLDED, "    train: loss\n", "    train: loss\n    net.layer.weight.detach_()\n"),
     )
     silent = (
+        Example(IN_A_ROW, CUT[0], CUT[1].replace("layer.weight", "state")),
         Example(STATE, CUT[0], CUT[1].replace("layer.weight", "state")),
         Example(STATE, "    train: loss\n", "    train: loss\n    net.state.detach_()\n"),
     )
