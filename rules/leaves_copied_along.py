@@ -1,8 +1,8 @@
 """Leaves that are copied with the object that holds them, while a derivative is asked by the leaves themselves.
 
 ## What it does
-Takes the fields of a dataclass as they are: `vars(rates)` in place of `asdict(rates)`, and `tuple(vars(rates).values())`
-in place of `astuple(rates)`. Where the result has a name and is written to, it is a dictionary of its own.
+Takes the fields of a dataclass as they are: `vars(rates)` in place of `asdict(rates)`, and for `astuple(rates)`
+`tuple(vars(rates).values())`. Where the result has a name and is written to, it is a dictionary of its own.
 
 ## Why autograd fails
 `asdict` and `astuple` copy deeply what a field holds. The copies are leaves of their own: what is computed from them

@@ -171,9 +171,7 @@ class Translation(ExpressionTranslation):
         if form := _form(node, word, bound_made):
             wanted = ((self._tensor(one) if key in word.needs else one) for key, one in bound_made.items())
             texts = [atom(one.text) for one in wanted]
-            return Translated(
-                form.format(*texts), Kind.ARRAY, all(m.scalar for m in mine), reason(mine), changed=True
-            )
+            return Translated(form.format(*texts), Kind.ARRAY, all(m.scalar for m in mine), reason(mine), changed=True)
         if name == "transpose" and "axes" not in bound:
             return replace(bound_made["a"], text=f"{atom(self._tensor(bound_made['a']).text)}.T", changed=True)
         if name == "diff" and "axis" not in bound:
