@@ -2,7 +2,8 @@
 
 ## What it does
 Detaches, where a layer or another object keeps it, what the code reads nowhere with its graph; before the copy, what it
-does read so. Or the copy alone is made without the graph: `copy.deepcopy(state.detach())`.
+does read so. Or the copy alone is made without the graph: `copy.deepcopy(state.detach())`; or with it, for a loss
+that is made of the copy: `state.clone()`.
 
 ## Why autograd fails
 A deep copy of a tensor has no place for the graph behind it, and torch refuses rather than lose it silently. An
@@ -10,13 +11,14 @@ attention map, a regulariser or a hidden state that was kept as an attribute is 
 
 ## Fix safety
 Safe where the run shows that all gradients stay, and the copy holds the same values: what a loss reads later must keep
-its graph.
+its graph. Where a loss is made of the copy itself, and its graph matters, both are offered and none is safe.
 """
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
 from autofix.probe.wire import Carrier, Frame
 from autofix.search import cutting
@@ -28,6 +30,9 @@ WHY = "What is kept from the last forward is dropped or detached before the copy
 WHY_STORED = "What is only looked at later is kept without its graph, and can be copied."
 WHY_COPY = "The copy has the values; the object that is copied keeps its graph."
 VALUES, STORED = "Copy the values without the graph", "Keep the result without its graph"
+KEPT = "Copy the values with their graph"
+WHY_KEPT = "The copy has its own memory and the graph, so that a loss which is made of it trains what was copied."
+_COPIES = ("t.detach().clone()", WHY_COPY, VALUES, 2), ("t.clone()", WHY_KEPT, KEPT, 4)
 WHY_SHALLOW = "The copy shares the object's attributes; what is assigned to the copy belongs to the copy alone."
 
 
@@ -69,6 +74,23 @@ for _ in range(4):
 -    kept = copy.deepcopy(state)
 +    kept = copy.deepcopy({**state, "h": state["h"].detach()})
     train: (state["h"] - 1).pow(2).sum()
+! unsafe: a loss is made of the copy, and may train what was copied or not
+net, out = torch.nn.Linear(3, 4), torch.nn.Linear(4, 1)
+opt = torch.optim.SGD([*net.parameters(), *out.parameters()], lr=0.1)
+for _ in range(4):
+    whole = net(torch.randn(5, 3)).tanh()
+-    masked = copy.deepcopy(whole)
++    masked = whole.clone()
+    masked[:, 0] = 0
+    train: (out(whole) - 1).pow(2).mean() + out(masked).pow(2).mean()
+! unsafe: the same of a state that is carried on
+cell = torch.nn.GRUCell(2, 3)
+opt = torch.optim.SGD(cell.parameters(), lr=0.1)
+for _ in range(4):
+    state = {"h": cell(torch.randn(1, 2)), "steps": 1}
+-    later = copy.deepcopy(state)
++    later = {**state, "h": state["h"].clone()}
+    train: (cell(torch.ones(1, 2), later["h"]) - 1).pow(2).sum()
 ! the forward computes it anew
 class Normed(torch.nn.Module):
     def __init__(self):
@@ -155,6 +177,9 @@ kept = copy.deepcopy(made())
 
     def _itself(self, source: Source, node: ast.Call, form: str, sources: Sources) -> Iterator[Proposal]:
         text = source.segment(node.args[0])
+        if len(node.args) == 1 and not node.keywords:
+            with suppress(Declined):
+                yield self.propose(replace(source, node, nested.copied(text, form)), WHY_KEPT, title=KEPT, later=3)
         if form in nested.TENSORS:
             edits = replace(source, node, f"{text}.detach().clone()")
             yield self.propose(edits, WHY_COPY, title="Clone the values", tier=Tier.ANSWER, later=1)
@@ -203,9 +228,10 @@ kept = copy.deepcopy(made())
         yield self.propose(edits, WHY, title="Drop the kept result before the copy", later=3)
         if calls.known(source, node.func, ("copy",)) == "deepcopy" and len(node.args) == 1 and not node.keywords:
             paths = ", ".join(one.path for one in below) + "," * (len(below) == 1)
-            memo = f"{{id(t): t.detach().clone() for t in ({paths})}}"
-            edits = replace(source, node, f"{source.segment(node.func)}({source.segment(node.args[0])}, {memo})")
-            yield self.propose(edits, WHY_COPY, title=VALUES, later=2)
+            for value, why, title, later in _COPIES:
+                memo = f"{{id(t): {value} for t in ({paths})}}"
+                edits = replace(source, node, f"{source.segment(node.func)}({source.segment(node.args[0])}, {memo})")
+                yield self.propose(edits, why, title=title, later=later)
 
     def _shallow(self, source: Source, node: ast.Call) -> Iterator[Proposal]:
         """Where parts of its parts have a graph, the object alone, if it is copied for the function that copies it."""

@@ -209,6 +209,47 @@ def test_a_finding_of_two_files_is_told_once(tmp_path: Path) -> None:
     assert [found.code for found in check.check(files, FINDERS, jobs=1).findings] == ["AG203"]
 
 
+MERGED = """\
+import torch
+
+def merge(layer):
+    w = torch.ones(2, requires_grad=True)
+    w.add_(layer)
+"""
+UNUSED = """\
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.extra = nn.Linear(2, 2), None
+        self.second = nn.Linear(2, 2)
+
+    def forward(self, x):
+        return self.first(x)
+"""
+
+
+@pytest.mark.parametrize(
+    ("file", "other", "left"),
+    [
+        (MERGED, "import torch\nfrom mine import merge\nmerge(torch.zeros(2))\n", ["AG301"]),
+        (MERGED, "import torch\nfrom mine import merge\nwith torch.no_grad():\n    merge(torch.zeros(2))\n", []),
+        (MERGED, "import torch\nfrom mine import merge\n", ["AG301"]),
+        (UNUSED, "import torch\nfrom mine import Net\nnet = Net()\nnet.second(net(torch.ones(2)))\n", []),
+        (UNUSED, "import torch\nfrom mine import Net\nnet = Net()\nnet.second = None\n", ["AG509"]),
+    ],
+)
+def test_another_file_says_how_a_function_is_called_and_what_is_used(
+    file: str, other: str, left: list[str], tmp_path: Path
+) -> None:
+    files = [tmp_path / "mine.py", tmp_path / "main.py"]
+    for path, text in zip(files, (file, other), strict=True):
+        path.write_text(text)
+    assert [one.code for one in check.check(files, FINDERS, jobs=1).findings] == left
+
+
 @pytest.mark.parametrize(
     ("condition", "lines"),
     [("flag", [8]), ("not flag", []), ("True", [8]), ("False", [])],

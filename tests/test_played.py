@@ -89,6 +89,33 @@ except RuntimeError as error:
 with contextlib.suppress(RuntimeError):
     loss.backward()
 """,
+    "a derivative by a result": """\
+y = net(x)
+torch.autograd.grad((y * y).sum(), y)
+y.mean().backward()
+""",
+    "one of the elements": """\
+def go(chosen):
+    for one in net.parameters():
+        one.requires_grad = False
+    others = [torch.zeros(3), torch.zeros(3)]
+    parts = [w.exp() if number == chosen else other for number, other in enumerate(others)]
+    net(torch.stack(parts)).mean().backward()
+go(json.loads("1"))
+""",
+    "a sample that keeps the graph of an inner distribution": """\
+normal = torch.distributions.Independent(torch.distributions.Normal(w, torch.ones(3)), 1)
+for one in net.parameters():
+    one.requires_grad = False
+net(normal.rsample()).mean().backward()
+""",
+    "numpy for what is no tensor": """\
+import numpy as np
+def size(value):
+    return value.abs() if torch.is_tensor(value) else np.abs(value)
+size(w).sum().backward()
+size(w.detach().numpy())
+""",
     "a gradient made first": """\
 if w.grad is None:
     w.grad = torch.zeros_like(w)

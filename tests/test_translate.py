@@ -93,6 +93,8 @@ np.interp(0.3, [-1.0, 0.5, 4.0], v[:3]) + np.interp(s, np.cumsum(p[0]), w).mean(
 np.polyval([1, 2, 0.5], a) + np.polyval(v, b)
 np.convolve(v, w) + np.convolve([1.0, 0.5, 0.2, 1.0], v)
 np.correlate(v, w[:2]) + np.correlate(v, [1.0, 0.5])
+np.convolve(v, w[:2], mode="same") + np.convolve(v, [0.5, 1.0, 0.2], "same") + np.convolve(v, w[:1], mode="valid")
+np.correlate(v, w[:3], "full").sum() + np.correlate(v, [1.0, 0.5], mode="same")
 np.unwrap(7 * v) + np.unwrap(9 * a)
 np.cbrt(a) + np.remainder(a, 0.7) + np.mod(b, p) + np.fmod(a, 0.6)
 np.ediff1d(v) + np.append(v, w).mean() + np.append(a, [1.0, 2.0]).sum()
@@ -158,7 +160,7 @@ DECLINED = {
     "a.astype(int).sum()": "a whole number has no gradient",
     "np.sort(a, axis=0)[0].sum()": "axis= of np.sort",
     "np.polyfit(v, w, 1)[0]": "has no counterpart in torch",
-    "np.convolve(v, w, mode='same')": "mode",
+    "np.convolve(v, w, mode=how)": "mode",
     "np.mean(a, where=p > 0.5)": "where= of np.mean",
     "np.histogram(a)[0].sum()": "has no counterpart in torch",
     "a[::-1].sum()": "no slice that goes backwards",

@@ -14,8 +14,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from itertools import repeat
 from pathlib import Path
+from typing import NamedTuple
 
 from autofix.check.abstract.program import play
+from autofix.check.abstract.tape import Event
 from autofix.check.abstract.values import PlayPlace
 from autofix.check.finder import Finder, Spot
 from autofix.check.finding import Checked, Finding, Note, Problem
@@ -30,6 +32,8 @@ _PLAYED = re.compile(
 )
 _STARTING = (ast.For, ast.While, ast.With)
 """Statements with which a script does its work; its networks may be in other files."""
+_USED = re.compile(rb"\.[A-Za-z_]\w*\b(?!\s*=[^=])")
+"""An attribute that is not set there."""
 _WORTH_PROCESSES = 64
 _COLLECT_AFTER = 2_000_000  # bytes of source whose facts may wait
 
@@ -60,9 +64,19 @@ def check(
         context = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
         with ProcessPoolExecutor(jobs, mp_context=context) as pool:
             results = [*pool.map(_check_some, parts, repeat(codes), repeat(named))]
-    findings = _once(finding for found, _ in results for finding in found)
-    problems = sorted(problem for _, failed in results for problem in failed)
+    seen = set().union(*(one.seen for one in results))
+    findings = _once(finding for one in results for finding in one.findings if finding.unless not in seen)
+    problems = sorted(problem for one in results for problem in one.problems)
     return Checked(findings, tuple(problems), len(files))
+
+
+class _Share(NamedTuple):
+    """What came of some files."""
+
+    findings: list[Finding]
+    seen: set[str]
+    """What takes back findings of other files: their functions that are called, the attributes that are used."""
+    problems: list[Problem]
 
 
 def _once(findings: Iterable[Finding]) -> tuple[Finding, ...]:
@@ -73,13 +87,10 @@ def _once(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     return tuple(sorted(told.values()))
 
 
-def _check_some(
-    files: Sequence[Path], codes: Sequence[str], named: frozenset[Path]
-) -> tuple[list[Finding], list[Problem]]:
+def _check_some(files: Sequence[Path], codes: Sequence[str], named: frozenset[Path]) -> _Share:
     """One process's share. The collector would look at every new node in vain: it runs after some trees instead."""
     chosen = [finder for finder in finders() if finder.code in codes]
-    findings: list[Finding] = []
-    problems: list[Problem] = []
+    share = _Share([], set(), [])
     waiting = 0
     data = b""
     collects = gc.isenabled()
@@ -90,11 +101,13 @@ def _check_some(
                 data = path.read_bytes()
                 if path in named:
                     parse(path, data)
-                findings += check_bytes(path, data, chosen)
+                found, seen = _examined(path, data, chosen)
+                share.findings.extend(found)
+                share.seen.update(seen)
             except OSError as error:
-                problems.append(Problem(str(path), str(error.strerror or error)))
+                share.problems.append(Problem(str(path), str(error.strerror or error)))
             except SourceError as error:
-                problems.append(Problem(str(path), str(error).removeprefix(f"{path}: ")))
+                share.problems.append(Problem(str(path), str(error).removeprefix(f"{path}: ")))
             waiting += len(data)
             if waiting > _COLLECT_AFTER:
                 gc.collect()
@@ -102,26 +115,35 @@ def _check_some(
     finally:
         if collects:
             gc.enable()
-    return findings, problems
+    return share
 
 
 def check_bytes(path: Path, data: bytes, chosen: Iterable[Finder]) -> list[Finding]:
     """The findings in one file, in order; SourceError where it cannot be parsed."""
+    found, seen = _examined(path, data, chosen)
+    return [one for one in found if one.unless not in seen]
+
+
+def _examined(path: Path, data: bytes, chosen: Iterable[Finder]) -> tuple[list[Finding], set[str]]:
+    """The findings in one file, and what it says of those in others."""
     if _MENTION not in data:
-        return []
+        return [], set()
     able = [finder for finder in chosen if all(word in data for word in finder.words)]
     if not able:
-        return []
+        return [], set()
     tree = parse(path, data)
+    seen = {name.decode() for name in _USED.findall(data)}
     try:
-        spots = [*_surveyed(tree, data, able), *_played(tree, path, data, able)]
+        events, called = _played(tree, path, data, able)
+        spots = [*_surveyed(tree, data, able), *_told(events, able)]
     except RecursionError as error:
         raise SourceError(f"{path}: cannot be parsed: {error}") from None
     sources = {str(path): Source(path, data)} if spots else {}
     found = _once(
         _finding(sources, spot.file or str(path), finder, spot)._replace(script=str(path)) for finder, spot in spots
     )
-    return sorted(one for file, source in sources.items() for one in _not_ignored(source, _within(found, file)))
+    kept = sorted(one for file, source in sources.items() for one in _not_ignored(source, _within(found, file)))
+    return kept, seen | called
 
 
 def _surveyed(tree: ast.Module, data: bytes, able: Iterable[Finder]) -> Iterator[tuple[Finder, Spot]]:
@@ -133,12 +155,15 @@ def _surveyed(tree: ast.Module, data: bytes, able: Iterable[Finder]) -> Iterator
                 yield finder, spot
 
 
-def _played(tree: ast.Module, path: Path, data: bytes, able: Iterable[Finder]) -> Iterator[tuple[Finder, Spot]]:
+def _played(tree: ast.Module, path: Path, data: bytes, able: Iterable[Finder]) -> tuple[list[Event], set[str]]:
+    """The events of a play of the file, and the functions that it calls; nothing if no finder asks for it."""
+    worth = _PLAYED.search(data) or any(isinstance(one, _STARTING) for one in tree.body)
+    return play(tree, str(path), data) if worth and any(finder.kinds for finder in able) else ([], set())
+
+
+def _told(events: Iterable[Event], able: Iterable[Finder]) -> Iterator[tuple[Finder, Spot]]:
     """What finders say to the events of a play."""
-    able = [finder for finder in able if finder.kinds]
-    if not able or not (_PLAYED.search(data) or any(isinstance(one, _STARTING) for one in tree.body)):
-        return
-    for event in play(tree, str(path), data):
+    for event in events:
         for finder in able:
             spot = finder.told(event) if event.kind in finder.kinds else None
             if spot is not None:
@@ -164,7 +189,10 @@ def _finding(sources: dict[str, Source], file: str, finder: Finder, spot: Spot) 
     end = source.character_column(end_line, node.end_col_offset or 0)
     text = source.lines[line - 1].strip()
     notes = tuple(_note(_source(sources, place.frame.file), place, said) for place, said in spot.notes)
-    return Finding(str(source.path), line, column, end_line, end, finder.code, finder.name, spot.message, text, notes)
+    path = str(source.path)
+    return Finding(
+        path, line, column, end_line, end, finder.code, finder.name, spot.message, text, notes, unless=spot.unless
+    )
 
 
 def _note(source: Source, place: PlayPlace, text: str) -> Note:

@@ -34,6 +34,8 @@ class Spot(NamedTuple):
     """The file that the node is in, where it may be another than the one that is checked."""
     notes: tuple[tuple[PlayPlace, str], ...] = ()
     """Other lines that explain it, each with what happened there."""
+    unless: str = ""
+    """What another file takes it back by, as `Finding.unless`."""
 
 
 class Finder:
@@ -79,7 +81,7 @@ def spot(place: PlayPlace, message: str, *notes: tuple[PlayPlace | None, str]) -
     for where, text in notes:
         if where is not None and where.node is not place.node:
             told.setdefault(where.node, (where, text))
-    return Spot(place.node, message, place.frame.file, tuple(told.values()))
+    return Spot(place.node, message, place.frame.file, tuple(told.values()), place.frame.alone())
 
 
 def steps(scope: Scope) -> Iterator[Call]:
@@ -160,7 +162,7 @@ def cleared_for(scope: Scope, step: Call) -> Call | None:
     if zero is None or zero.block is not step.block:
         return None
     between = scope.between(zero.order, step.order)
-    if all(isinstance(event, Bind) or harmless(event) for event in between):
+    if all(harmless(event) if isinstance(event, Call) else not event.name.endswith(".grad") for event in between):
         return zero
     return None
 
@@ -185,8 +187,16 @@ def _makes_network(scope: Scope, bind: Bind, depth: int = 4) -> bool:
     return owner is not None and scope.module.is_module_class(owner) and _open_throughout(owner, depth - 1)
 
 
+def _has_weights(scope: Scope, bind: Bind) -> bool:
+    """Whether a binding makes something of torch's networks that may hold a parameter, or of a class of the file."""
+    package, _, made = scope.module.called(bind.value).rpartition(".")
+    return made in scope.module.classes if not package else package.startswith("torch.nn") and made[:1].isupper()
+
+
 def _open_throughout(owner: Scope, depth: int) -> bool:
-    """Whether a class calls, of what it owns, only torch modules, and detaches nothing."""
+    """Whether a class owns torch modules or parameters, calls of what it owns only those, and detaches nothing."""
+    if not any(_has_weights(owner, bind) for binds in owner.attributes.values() for bind in binds):
+        return False
     for method in owner.module.scopes:
         if method.parent is not owner:
             continue

@@ -30,6 +30,8 @@ class Finding(NamedTuple):
     notes: tuple[Note, ...] = ()
     script: str = ""
     """The file that was read when it was found: what to run to prove a cure."""
+    unless: str = ""
+    """What another file takes it back by: a call of the function `file:line`, or a use of the attribute `.name`."""
 
 
 class Problem(NamedTuple):

@@ -25,6 +25,14 @@ def cut_statement(path: str, form: str) -> str:
     return f"{path} = {_cut(path, parsed, _depth(parsed))}"
 
 
+def copied(path: str, form: str) -> str:
+    """An expression of the same form, with copies of its tensors that keep their graphs."""
+    if form in TENSORS:
+        return f"{path}.clone()"
+    parsed = ast.parse(form, mode="eval").body
+    return _cut(path, parsed, _depth(parsed)).replace(".detach()", ".clone()")
+
+
 def is_container(form: str) -> bool:
     """Whether a form is that of a container which can be emptied."""
     return form.startswith(("[", "{", "mapping", "deque"))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from autofix.core.model import Applicability, Candidate, Effect, Fix, Question, Treatment, Verdict
+from autofix.core.model import Applicability, Candidate, Effect, Fix, Question, Refused, Treatment, Verdict
 from autofix.experiments.losses import same_in_turn
 from autofix.verdict.wording import other_draws
 
@@ -88,6 +88,7 @@ def _key(fix: Fix, bytes_of_equals: float = math.inf) -> Key:
     # What stays as it was made, while that of which it was made is trained, is hardly meant either way.
     either = _EITHER_WAY if verdict.effect is not Effect.IDENTICAL else ()
     doubts += sum(2 if one.property in either else 4 + 2 * (one.property in _UNUSUAL) for one in verdict.findings)
+    doubts += _is_cut_copy(verdict)
     return Key(
         unsafe=verdict.applicability is not Applicability.SAFE,
         starves=verdict.starves
@@ -108,6 +109,13 @@ def _key(fix: Fix, bytes_of_equals: float = math.inf) -> Key:
 def _is_redrawn(verdict: Verdict) -> bool:
     """Whether an edit draws random numbers where the code draws none, as a forward does that is computed again."""
     return any(other_draws(one.reference, one.candidate) for one in verdict.compared)
+
+
+def _is_cut_copy(verdict: Verdict) -> bool:
+    """Whether a deep copy stays a constant by which a loss could train: as a rule it is the same value once more."""
+    reading = verdict.reading if verdict.effect is Effect.UNKNOWN else None
+    constant = reading is not None and reading.refused is Refused.UPDATE
+    return constant and any(one.reference.seen("copies-deeply") for one in verdict.compared)
 
 
 def _seen(verdict: Verdict) -> Effect:

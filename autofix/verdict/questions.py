@@ -9,7 +9,14 @@ from dataclasses import replace
 from autofix.core import kept
 from autofix.core.model import Answer, Question, Reading
 from autofix.experiments.compare import comparable
-from autofix.experiments.readings.letters import ARRAY_WORDS, COMPLEX_WORDS, LEAF_WORDS, LOSS_WORDS, words
+from autofix.experiments.readings.letters import (
+    ARRAY_WORDS,
+    COMPLEX_WORDS,
+    COPY_WORDS,
+    LEAF_WORDS,
+    LOSS_WORDS,
+    words,
+)
 from autofix.probe import wire
 from autofix.syntax import calls
 from autofix.verdict import aims
@@ -31,6 +38,8 @@ _ASKED = (
     (COMPLEX_WORDS, ("real", "magnitude", "Is the real part of this value the loss, or its magnitude?")),
     (ARRAY_WORDS, ("constant", "trained",
                    "Is this array a constant, or does the loss train the tensor that it was computed from?")),
+    (COPY_WORDS, ("constant", "trained",
+                  "Is this copy a constant, or does the loss train the tensor that was copied?")),
     (LEAF_WORDS, ("leaf", "result", "Is this tensor a new leaf, or does it keep its graph to what made it?")),
 )  # fmt: skip
 """By the clauses of both readings, the names of the answers, and the question."""

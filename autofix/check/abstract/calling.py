@@ -102,6 +102,8 @@ class Caller(Attributes):
         if function.mode is not None:
             self.switch(*function.mode)
         self.played.add(function.node)
+        if not function.starts(ask.node):
+            self.called.add(function.mark())
         try:
             return self._body(function, inner)
         finally:

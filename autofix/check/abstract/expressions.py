@@ -163,9 +163,16 @@ class Expressions(Caller):
 
     def _choice(self, node: ast.IfExp) -> Value:
         known = self.condition(node.test)
+        if known is None and self._asks_of_each(node.test):
+            return self._one_of([self.evaluate(node.body), self.evaluate(node.orelse)], node)
         self.hesitated = self.hesitated or known is None
         chosen = self.undecided(node.test, choice=self.take) if known is None else known
         return self.evaluate(node.body if chosen else node.orelse)
+
+    def _asks_of_each(self, test: ast.expr) -> bool:
+        """Whether a condition is about an element of a comprehension: it may hold for one and not for another."""
+        names = {one.id for one in ast.walk(test) if isinstance(one, ast.Name)}
+        return self.frame.generates and not names.isdisjoint(self.frame.names)
 
     def _logical(self, node: ast.BoolOp) -> Value:
         stop = isinstance(node.op, ast.Or)

@@ -230,12 +230,13 @@ def _rewritten(player: Player, tensor: Opaque, name: str, node: ast.AST) -> Tens
 
 
 def optimizer(player: Player, kind: str, ask: Ask) -> Optimizer:
-    """A torch optimizer; what is no leaf is refused."""
+    """A torch optimizer; what is no leaf is refused, unless it keeps its gradient."""
     value = ask.given[0] if ask.given else ask.words.get("params", ask.words.get("parameters"))
     found, exact = owned(value)
     for one in found:
-        if one.needs == YES and not one.is_leaf and one.node is not None and one.node.operation != operators.PERHAPS:
-            player.tape.event("non-leaf-owned", player.place(ask.node), tensor=one, node=one.node)
+        node = one.node if one.needs == YES and not one.is_leaf else None
+        if node is not None and not node.retained and node.operation != operators.PERHAPS:
+            player.tape.event("non-leaf-owned", player.place(ask.node), tensor=one, node=node)
     return Optimizer(kind.rpartition(".")[2], found, exact=exact)
 
 

@@ -70,7 +70,8 @@ class Player(ABC):
     def __init__(self, tape: Tape, main: str, *, take: bool, budget: int) -> None:
         self.tape = tape
         self.main = main  # the file that is played as a script
-        self.played: set[ast.AST] = set()  # functions that something called
+        self.played: set[ast.AST] = set()  # functions that were gone through
+        self.called: set[str] = set()  # those that something in a file called, as `file:line`
         self.texts: dict[ast.AST, str] = {}  # of conditions
         self.take = take  # whether an undecided condition holds
         self.budget = budget

@@ -26,17 +26,19 @@ _WRITES = re.compile(rb"[-+*/]=|\w_\(|inplace|\]\s*=[^=]")
 _CALLED = re.compile(rb"(\w+)\s*\(")
 
 
-def play(tree: ast.Module, path: str, data: bytes) -> list[Event]:
-    """Every failure that one way through the file surely meets, each statement's once."""
+def play(tree: ast.Module, path: str, data: bytes) -> tuple[list[Event], set[str]]:
+    """Every failure that one way through the file surely meets, each statement's once; and the functions it calls."""
+    called: set[str] = set()
     found: dict[tuple[str, ast.AST], Event] = {}
     for take in (True, False):
         program = _Program(tree, path, data, take=take)
         program.run()
         for event in program.tape.events:
             found.setdefault((event.kind, event.place.node), event)
+        called |= program.called
         if not program.hesitated or b"backward" not in data:
             break
-    return [*found.values()]
+    return [*found.values()], called
 
 
 class _Program(Machine):

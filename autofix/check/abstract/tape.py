@@ -205,14 +205,16 @@ class Tape:
             _prove(node)
         happening = self.happening(place, "backward")
         through = self._gone_through(node, reached if only is not None else None)
-        failing = (one for one in through if one.needs == YES or pretend)
+        ends = {one for one in only or () if one.leaf is None and reached.isdisjoint(one.inputs)}
+        run = [one for one in through if one not in ends]  # the engine stops in front of what is asked for
+        failing = (one for one in run if one.needs == YES or pretend)
         any(self._fails(one, through, place, pretend=pretend) for one in failing)
         if pretend:
             return []
         leaves = [one.leaf for one in through if one.leaf is not None]
         for leaf in leaves:
             leaf.grad = True
-        for one in through:
+        for one in run:
             if not retain and not (one.holds and one in self.freed):
                 self.freed[one] = Freed(happening, through[one])
         return leaves

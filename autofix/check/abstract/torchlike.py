@@ -16,8 +16,10 @@ from autofix.check.abstract.values import (
     Happening,
     Instance,
     Listed,
+    Mapped,
     Method,
     Mode,
+    Named,
     Opaque,
     Plain,
     Tensor,
@@ -62,8 +64,13 @@ def call(player: Player, name: str, ask: Ask) -> Value:
     return function(player, name, ask)
 
 
-def _distribution(_: Player, __: str, ask: Ask) -> Value:
-    return Instance(None, "torch.distributions", {"given": Listed([*ask.given, *ask.words.values()])})
+def _distribution(player: Player, _: str, ask: Ask) -> Value:
+    """A distribution, or a transform of one, with all that it is made of; an object of another kind may hold any."""
+    made_of: list[Value] = []
+    for one in (*ask.given, *ask.words.values()):
+        inner = one.attributes.get("given") if isinstance(one, Instance) else None
+        made_of.append(inner or (player.unknown(ask.node) if isinstance(one, _OBJECTS) else one))
+    return Instance(None, "torch.distributions", {"given": Listed(made_of)})
 
 
 def function(player: Player, name: str, ask: Ask) -> Value:
@@ -158,9 +165,16 @@ def _itself(player: Player, ask: Ask) -> Value:
     return ask.given[0] if ask.given else player.unknown(ask.node)
 
 
+def _is_tensor(player: Player, ask: Ask) -> Value:
+    match ask.given:
+        case [Const() | Plain() | Listed() | Mapped()]:
+            return Const(value=False)
+    return library.call(player, "isinstance", ask._replace(given=[*ask.given, Named("torch.Tensor")])) or Plain()
+
+
 _SPECIAL: dict[str, Callable[[Player, Ask], Value]] = {
     "torch.autograd.backward": gradients.backward_of_several, "torch.autograd.grad": gradients.grad,
-    "torch.set_grad_enabled": _set_grad,
+    "torch.set_grad_enabled": _set_grad, "torch.is_tensor": _is_tensor,
     "torch.autograd.Variable": _variable, "torch.autograd.variable.Variable": _variable, "torch.compile": _itself,
     "torch.jit.script": _itself, "torch.autograd.set_grad_enabled": _set_grad, "torch.inference_mode": _inference,
     "torch.no_grad": lambda *_: Mode(on=False), "torch.autograd.no_grad": lambda *_: Mode(on=False),

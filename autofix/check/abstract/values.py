@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
 NO, MAYBE, YES = 0, 1, 2
@@ -246,6 +247,14 @@ class Function(Value):
     mode: tuple[Mode, ast.expr] | None = None
     """The decorator that switches gradients."""
 
+    def mark(self) -> str:
+        """Where it stands, as `file:line`."""
+        return f"{Path(self.frame.file).absolute()}:{self.node.lineno}"
+
+    def starts(self, node: ast.AST) -> bool:
+        """Whether a call at a node is none of the program's, but the start of a play of this function by itself."""
+        return node is self.node or (self.owner is not None and node is self.owner.node)
+
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class Mode(Value):
@@ -317,6 +326,14 @@ class CallFrame:
     def __post_init__(self) -> None:
         """Find the names of the file."""
         self.globals = self.outer.globals if self.outer is not None else self
+
+    def alone(self) -> str:
+        """The function of a file that is played by itself here, as `file:line`; '' where something calls it."""
+        first = self
+        while first.caller is not None and first.caller.frame.function is not None:
+            first = first.caller.frame
+        by_itself = first.function is not None and first.caller is not None and first.function.starts(first.caller.node)
+        return first.function.mark() if first.function is not None and by_itself else ""
 
     def holder(self, name: str) -> CallFrame | None:
         """The call that holds a name as it is seen from here."""

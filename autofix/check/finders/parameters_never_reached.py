@@ -9,7 +9,7 @@ Often `forward` was meant to use the layer, or uses another one twice. Under dis
 
 ## What it cannot tell
 It stays silent about classes that others in the file derive from, about modules that look through their own children,
-and about layers without parameters. A class in another file may use the layer by inheritance.
+and about layers without parameters. Another file that uses the layer is seen if it is checked in the same call.
 """
 
 from __future__ import annotations
@@ -80,7 +80,8 @@ class Scorer(Base):
             made = [bind for bind in binds if _is_layer(module, bind.value)]
             only = name.count(".") == len(binds) == len(made) == 1
             if only and module.data.count(name.removeprefix("self.").encode()) == 1:
-                yield Spot(made[0].node, f"{name} has parameters, and nothing here uses it: no loss reaches them")
+                told = f"{name} has parameters, and nothing here uses it: no loss reaches them"
+                yield Spot(made[0].node, told, unless=name.removeprefix("self"))
 
 
 def _is_plain(module: Module, scope: Scope) -> bool:

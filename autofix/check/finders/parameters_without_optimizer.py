@@ -52,6 +52,22 @@ for x in torch.randn(10, 8, 4):
     opt.step()
     opt.zero_grad()
 !
+class Focal(nn.Module):
+    def __init__(self, power):
+        super().__init__()
+        self.power, self.weight = power, None
+
+    def forward(self, x):
+        self.weight = (1 - x) ** self.power
+        return (self.weight * x.log()).mean()
+
+net, criterion = nn.Linear(4, 1), Focal(2)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for x in torch.randn(10, 8, 4):
+    criterion(net(x)).backward()
+    opt.step()
+    opt.zero_grad()
+!
 judge, net = nn.Linear(4, 1), nn.Linear(4, 4)
 judge.requires_grad_(False)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)

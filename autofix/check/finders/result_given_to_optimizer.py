@@ -33,6 +33,11 @@ raw = torch.zeros(3, requires_grad=True)
 opt = torch.optim.Adam([raw], lr=0.1)
 scale = raw.exp()
 !
+raw = torch.zeros(3, requires_grad=True)
+scale = raw.exp()
+scale.retain_grad()
+opt = torch.optim.Adam([scale], lr=0.1)
+!
 net = torch.nn.Linear(2, 3).cuda()
 opt = torch.optim.SGD([{"params": net.parameters()}], lr=0.1)
 """)

@@ -44,6 +44,13 @@ def train(opt, loss, total):
     total()
     opt.step()
 !
+def train(opt, loss, weights, kept):
+    loss.backward()
+    opt.zero_grad()
+    for w, g in zip(weights, kept):
+        w.grad = g
+    opt.step()
+!
 def train(opt, scaler, loss):
     scaler.scale(loss).backward()
     scaler.step(opt)

@@ -47,6 +47,10 @@ ARRAY_WORDS = {
     UPDATE: "the array is a constant",
     OPERATION: "gradients flow through the array to the tensor that it was computed from",
 }
+COPY_WORDS = {
+    UPDATE: "the copy is a constant",
+    OPERATION: "gradients flow through the copy to the tensor that was copied",
+}
 _WRITES = ("leaf_modified", "view_modified")
 _ENTERS = (*_WRITES, "conversion")
 """What, as an operation, has to be used by a backward."""
@@ -97,7 +101,7 @@ def letters(
     if not (ambiguous(update) or _lost_by_conversion(update)):
         if not _enters_a_loss(update, nudged):
             return only
-        if not (any(deprived(update, operation())) or _weighs(update, operation())):
+        if not (any(deprived(update, operation())) or _weighs(update, operation()) or _copies(update, operation())):
             return _with_terms(update, operation(), only)
     other = operation()
     both = (UPDATE, update, other), (OPERATION, other, update)
@@ -136,6 +140,15 @@ def _weighs(update: wire.Trace, operation: wire.Trace) -> bool:
     """
     known = operation.seen("array-of-parameters") and not comparable(operation)
     return bool(known) and not same_gradients(update, operation, FOLLOWED)
+
+
+def _copies(update: wire.Trace, operation: wire.Trace) -> bool:
+    """Whether a loss is made of a deep copy, and what optimizers own learns otherwise through that.
+
+    A copy may be a constant, as a target is, or the same value once more, to be written or carried on.
+    """
+    known = update.seen("copies-deeply") and not comparable(operation)
+    return bool(known) and not same_gradients(update, operation)
 
 
 def teaches(sample: wire.Trace, update: wire.Trace, operation: wire.Trace, nudged: Callable[[], wire.Trace]) -> bool:
@@ -232,7 +245,7 @@ def words(run: wire.Trace) -> dict[Refused, str]:
     """The readings of what a reference run performed, as clauses."""
     kinds = {done.kind for done in run.performed}
     if "conversion" in kinds:
-        return ARRAY_WORDS
+        return COPY_WORDS if run.seen("copies-deeply") else ARRAY_WORDS
     if any(map(run.seen, _FLAGS)):
         return FLAG_WORDS
     if _COMPLEX in kinds and not kinds & {*_WRITES}:

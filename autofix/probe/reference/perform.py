@@ -97,6 +97,7 @@ class Perform(Functions, Listener):
         self.one_loss = OneLoss(frames)
         self.resting = Resting()
         self._copies = Copies()
+        self._copies_deeply = False
         self._aimed = False
         """Whether a loss or a difference held against each other what both has a graph."""
 
@@ -257,8 +258,8 @@ class Perform(Functions, Listener):
         if target.is_inference():
             plain = target.clone()
         elif func.__name__ == "__deepcopy__":
-            plain = _other(target.detach().clone(), nudged=self._nudged)
-            args[1][id(target)] = plain
+            self._copies_deeply = True
+            args[1][id(target)] = plain = self._deep_copy(target)
             return plain
         else:
             plain = target.detach()
@@ -267,6 +268,15 @@ class Perform(Functions, Listener):
         given = func(*swapped(args, target, plain), **swapped(kwargs, target, plain))
         self._memory.converted(plain, given)
         return _other(given, nudged=self._nudged)
+
+    def _deep_copy(self, tensor: torch.Tensor) -> torch.Tensor:
+        if not self._operation:
+            copy = tensor.detach().clone()
+            return beside(copy) if self._nudged else copy
+        with torch.enable_grad():
+            whole = tensor.clone()
+        self._follow(whole)
+        return whole
 
     def _weighed(self, func: Any, args: Any, kwargs: Any) -> tuple[str, Callable[[], Any]] | None:
         """A call that goes backward from several values, with what each counts; None if it does not fail by that."""
@@ -382,7 +392,7 @@ class Perform(Functions, Listener):
         resolve, met = self._frames.resolve, self.sites.met if self.sites is not None else {}
         known = {
             "holds-two": self._aimed, "counted": self.one_loss.counted, "averaged": self.one_loss.averaged,
-            "flag-is-bypassed": self.resting.is_bypassed,
+            "flag-is-bypassed": self.resting.is_bypassed, "copies-deeply": self._copies_deeply,
         }  # fmt: skip
         calls = (self._performed | dict.fromkeys(self._zeros.alone, "nothing_used") | met).items()
         return {

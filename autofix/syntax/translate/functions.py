@@ -168,12 +168,10 @@ class Translation(ExpressionTranslation):
         bound_made = {parameter: made[one] for parameter, one in bound.items()}
         if (whole := self._apart(node, name, bound_made)) is not None:
             return whole
-        if word.form:
+        if form := _form(node, word, bound_made):
             wanted = ((self._tensor(one) if key in word.needs else one) for key, one in bound_made.items())
             texts = [atom(one.text) for one in wanted]
-            return Translated(
-                word.form.format(*texts), Kind.ARRAY, all(m.scalar for m in mine), reason(mine), changed=True
-            )
+            return Translated(form.format(*texts), Kind.ARRAY, all(m.scalar for m in mine), reason(mine), changed=True)
         if name == "transpose" and "axes" not in bound:
             return replace(bound_made["a"], text=f"{atom(self._tensor(bound_made['a']).text)}.T", changed=True)
         if name == "diff" and "axis" not in bound:
@@ -394,6 +392,16 @@ def _bound(node: ast.Call, word: Word) -> dict[str, ast.expr]:
         elif name in words.IGNORED or (name not in word.parameters and not name.startswith("*")):
             raise Declined(f"{name}= of {short(node.func)} has no counterpart in torch that autofix knows")
     return bound
+
+
+def _form(node: ast.Call, word: Word, bound: dict[str, Translated]) -> str:
+    """What is written in place of a call, by its mode where it has one; '' where it stays a call."""
+    mode = bound.pop("mode", None) if word.modes else None
+    if mode is None:
+        return word.form
+    if (form := word.modes.get(mode.text.strip("\"'"))) is None:
+        raise Declined(f"{short(node.func)} does not say here in which mode it is called")
+    return form
 
 
 def _pad(bound: dict[str, Translated]) -> None:

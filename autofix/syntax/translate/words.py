@@ -41,6 +41,8 @@ class Word:
     """Its first argument is a list of arrays."""
     called: Mapping[str, str] = field(default_factory=dict)
     """What torch calls parameters of this function alone."""
+    modes: Mapping[str, str] = field(default_factory=dict)
+    """Its forms by the argument `mode`; `form` is that without one."""
 
 
 _REDUCE = ("a", "axis", "dtype", "out", "keepdims")
@@ -66,7 +68,18 @@ _TURN = "2 * torch.pi"
 _UNWRAPPED = (
     f"{{0}} - {_TURN} * torch.nn.functional.pad(torch.cumsum(torch.round(torch.diff({{0}}) / ({_TURN})), -1), (1, 0))"
 )
-_CONVOLVED = "torch.nn.functional.conv1d({0}[None, None], {1}"
+_SLIDING = ("a", "v", "mode")
+
+
+def _slid(kernel: str) -> dict[str, str]:
+    """By how far two sequences have to overlap while one slides along the other; the second is the shorter one."""
+    start = f"torch.nn.functional.conv1d({{0}}[None, None], {kernel}[None, None]"
+    full = f"{start}, padding=len({{1}}) - 1)[0, 0"
+    same = f"{full}, (len({{1}}) - 1) // 2 :][: len({{0}})]"
+    return {"full": f"{full}]", "same": same, "valid": f"{start})[0, 0]"}
+
+
+_CORRELATED, _CONVOLVED = _slid("{1}"), _slid("{1}.flip(0)")
 WORDS: dict[str, Word] = {
     # Each element by itself.
     **_same(
@@ -131,13 +144,8 @@ WORDS: dict[str, Word] = {
     **_same("fft.fftshift fft.ifftshift", parameters=("x", "axes"), called={"axes": "dim"}),
     "ediff1d": Word("diff", ("ary",), ("ary",), form="torch.diff(torch.ravel({0}))"),
     "unwrap": Word("cumsum", ("p",), ("p",), form=_UNWRAPPED),
-    "correlate": Word("nn.functional.conv1d", ("a", "v"), ("a", "v"), form=f"{_CONVOLVED}[None, None])[0, 0]"),
-    "convolve": Word(
-        "nn.functional.conv1d",
-        ("a", "v"),
-        ("a", "v"),
-        form=f"{_CONVOLVED}.flip(0)[None, None], padding=len({{1}}) - 1)[0, 0]",
-    ),
+    "correlate": Word("nn.functional.conv1d", _SLIDING, ("a", "v"), form=_CORRELATED["valid"], modes=_CORRELATED),
+    "convolve": Word("nn.functional.conv1d", _SLIDING, ("a", "v"), form=_CONVOLVED["full"], modes=_CONVOLVED),
     "sort": Word("sort", ("a",), ("a",), form="torch.sort({0}).values"),
     # Products.
     "dot": Word("matmul", ("a", "b"), ("a", "b")),
