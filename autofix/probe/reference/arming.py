@@ -20,12 +20,12 @@ from ..passes.carried import Carried
 from ..passes.evaluations import Evaluations
 from ..passes.for_a_call import ForACall
 from ..passes.handed_on import HandedOn
+from ..passes.left_out import LeftOut
 from ..passes.slopes import Slopes
 from ..passes.taken_back import TakenBack
 from ..refused import as_instance, sent
 from ..refused.flagged import Flagged
 from ..refused.for_a_pass import ForAPass
-from ..refused.left_out import LeftOut
 from ..refused.updates import Updates
 from ..refused.walked import Walked
 from . import replaced

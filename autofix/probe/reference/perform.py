@@ -33,12 +33,12 @@ from ..engine.remembered import Remembered
 from ..engine.taps import Call, Listener
 from ..instruments.aims import holds_two
 from ..passes.for_a_call import ForACall
+from ..passes.left_out import LeftOut
 from ..program.frames import Frames, Raw
 from ..refused import walked, ways
 from ..refused.converted import Copies
 from ..refused.flagged import Flagged
 from ..refused.for_a_pass import ForAPass
-from ..refused.left_out import LeftOut
 from ..refused.one_loss import OneLoss
 from ..refused.part_of import by_wholes, spread
 from ..refused.resting import Resting

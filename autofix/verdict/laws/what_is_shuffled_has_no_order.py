@@ -24,9 +24,21 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from autofix.core.model import Reading
+from autofix.experiments.compare import comparable
 from autofix.syntax.edits.passes.shuffled import is_of_rows, shuffled
-from autofix.verdict.begun import anew
+from autofix.verdict.effect import trains_alike
 from autofix.verdict.law import KeptByChange, Runs, at
+
+
+def anew(runs: Runs) -> Reading | None:
+    """The reading in which each pass begins with its start, where it can run and trains otherwise; else None."""
+    if runs.case.pool.begun is None or not runs.letter.carried or runs.letter.reused:
+        return None
+    reading = replace(runs.code, begun=True)
+    if comparable(runs.of(reading)) or trains_alike(runs, reading, replace(runs.code, truncated=True)):
+        return None
+    return reading
 
 
 class WhatIsShuffledHasNoOrder(KeptByChange):
@@ -35,10 +47,10 @@ class WhatIsShuffledHasNoOrder(KeptByChange):
 
     def seen(self, runs: Runs) -> str:
         begun, crossings = runs.case.pool.begun, runs.trace.crossings
-        if begun is None or begun.about not in _SHOWS or anew(runs) is None:
+        if begun is None or begun.about not in _SHOWS:
             return ""
         place = shuffled(runs.sources, runs.failure.stack, crossings)
-        if not place or not _SHOWS[begun.about](runs):
+        if not place or anew(runs) is None or not _SHOWS[begun.about](runs):
             return ""
         return (
             f"`{begun.path}` goes on from batch to batch, though {at(place)} takes these in random order, and the "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from autofix.core.model import Answer, Assessment, Question
-from autofix.verdict.begun import anew
+from autofix.verdict.laws.what_is_shuffled_has_no_order import anew
 from autofix.verdict.left_open.told import told_as
 from autofix.verdict.runs import Runs
 

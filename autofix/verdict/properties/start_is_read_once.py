@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import textwrap
 
-from autofix.verdict.begun import anew
+from autofix.verdict.laws.what_is_shuffled_has_no_order import anew
 from autofix.verdict.property import Evidence, Example, Finding, Property
 
 WORDS = """\
