@@ -83,7 +83,8 @@ def _seconds(sources: Sources, stack: Sequence[Frame], *, older: bool) -> Iterat
             if isinstance(one.value, ast.Name)
         ]
         kept = [*_kept_before(source, reads, known, statement)] if older and function is None else []
-        found = [*_named_before(known, reads, statement)] if older else found + seconds
+        before = [*_named_before(known, reads, statement)]
+        found = before if older else found + seconds + before
         known = known.union(*(one.name[1] for one in seconds))
         again = function is not None and _is_done_again(source, node, known)
         read = [one for one in found if again or _is_read(one.name, reads, statement, some=older)]
@@ -220,11 +221,12 @@ def _pairs(definition: ast.AST) -> list[tuple[str, ast.expr]]:
 
 
 def _handed(function: Function | ast.Module, known: frozenset[ast.AST], call: ast.AST) -> ast.Name | None:
-    """The name that a call hands to a function for the parameter among these definitions."""
+    """The name that a call hands to a function, or a part of it, for the parameter among these definitions."""
     given = next((one for one in known if isinstance(one, ast.arg)), None)
     if given is None or isinstance(function, ast.Module):
         return None
-    found = argument(call, parameters(function), given.arg)
+    handed = argument(call, parameters(function), given.arg)
+    found = None if handed is None else whole(handed)
     return found if isinstance(found, ast.Name) else None
 
 

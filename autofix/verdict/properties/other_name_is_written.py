@@ -4,9 +4,10 @@
 
 A name was given to what another name stands for (`masked = scores`), the new one was written by (`masked[:, :2] = 0`,
 `masked.mul_(2)`), and the old one is read afterwards, or what a caller handed over for it. So it is of two parts that
-overlap (`now, after = values[:-1], values[1:]`, then `after[done] = 0`), where nothing reads the whole afterwards; and
-of what outlives the pass that gives it a second name (`mesh = self.template`, `mesh += …`), if it is no state: that is
-also written by its own name or starts empty, or its new value is made of the old one. Of a leaf it is said where the
+overlap (`now, after = values[:-1], values[1:]`, then `after[done] = 0`), where nothing reads the whole afterwards; of
+data of which each turn hands a slice to a function that writes to it (`net(data[i : i + 16])`); and of what outlives
+the pass that gives it a second name (`mesh = self.template`, `mesh += …`), if it is no state: that is also written by
+its own name or starts empty, or its new value is made of the old one. Of a leaf it is said where the
 older name is read afterwards (`best = w`, then `w -= …`), or an attribute that a method gave it (`self.best = self.w`),
 or a container that is given it in the same loop (`best["w"] = w`, `seen.append(w)`). A run in which the write goes to a
 copy trains otherwise or, of a leaf, shows other numbers in the end of the script, where the edit shows those of the
@@ -47,8 +48,33 @@ HELPED = (
     .replace("    masked = gate\n    masked[:, :2] = 0.5", "    masked = halved(gate)")
     .replace("for _", "def halved(x):\n    out = x\n    out[:, :2] = 0.5\n    return out\n\n\nfor _", 1)
 )
+BEFORE = HELPED.replace("    masked =", "    whole = gate\n    masked =").replace("* gate", "* whole")
 PRINTED = f"{BLOCK.replace('READ', 'masked')}    print(float(gate.mean()))\n"
 SPARED = ("torch.sigmoid(net(torch.randn(6, 3)))", "torch.sigmoid(net(torch.randn(6, 3))).clone()")
+STACKED = """\
+class Stack(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.one, self.two = nn.Linear(4, 4), nn.Linear(4, 4)
+
+    def forward(self, x):
+        out = 0
+        for layer in (self.one, self.two):
+            seen = layer(x).tanh()
+            x -= seen.detach()
+            out = out + seen.mean(1)
+        return out
+
+
+net, data = Stack(), torch.rand(8, 4)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for epoch in range(3):
+    for i in range(0, 8, 4):
+        out = net(data[i : i + 4])
+        loss = (out - 1).square().mean()
+        train: loss
+"""
+LAYERED = ("layer(x)", "layer(x.clone())")
 PASSED_ON = """\
 def normalised(x):
     x.sub_(0.5).div_(0.2)
@@ -363,6 +389,8 @@ class OtherNameIsWritten(Property):
         "keep its value"
     )
     raises = (
+        Example(BEFORE, *SPARED),
+        Example(STACKED, *LAYERED),
         Example(BLOCK.replace("READ", "gate"), *SPARED),
         Example(BLOCK.replace("READ", "gate").replace("masked[:, :2] = 0.5", "masked.clamp_(max=0.5)"), *SPARED),
         Example(HELPED, *SPARED),
@@ -391,6 +419,10 @@ class OtherNameIsWritten(Property):
         Example(RESIDUAL, "net(x)", "net(x.clone())"),
     )
     silent = (
+        Example(BEFORE.replace("* whole", "* masked"), *SPARED),
+        Example(STACKED, "x -= seen.detach()", "x = x - seen.detach()"),
+        Example(STACKED.replace("net(data[i", "net(torch.rand(8, 4)[i"), *LAYERED),
+        Example(STACKED.replace("net(data[i : i + 4])", "net(data[[i, i + 1]])"), *LAYERED),
         Example(VIEWS.replace("for _ in range(2)", "for _ in range(1)"), *IN_SCORE),
         Example(VIEWS.replace("    views = [score(without(h)) for _ in range(2)]\n", ROUNDS), *IN_SCORE),
         Example(RESIDUAL, "x -= torch.tanh(net(x))", "x = x - torch.tanh(net(x))"),
