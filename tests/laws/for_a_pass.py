@@ -54,8 +54,37 @@ def another(name: str, write: str, *right: str, softmax: bool = True) -> Program
     return Program(name, program.text, EDITS_OF_ANOTHER | update, frozenset(right))
 
 
+FILLED = """\
+def fill(weight):
+    for row in (0, 2):
+        weight[row, :].fill_(1.0)
+    return weight
+
+
+class Filter"""
+BY_FUNCTION = Program(
+    "a function sets several parts before it is over",
+    SET.text.replace("class Filter", FILLED).replace(WRITE, "        weight = fill(weight)\n"),
+    EDITS_OF_ANOTHER
+    | {
+        "update": (("        weight[row, :].fill_", "        weight.data[row, :].fill_"),),
+        "in part": (
+            (
+                "        weight[row, :].fill_(1.0)\n    return weight",
+                "        weight = weight.index_fill(0, torch.tensor(row), 1.0)\n        return weight",
+            ),
+        ),
+    },
+    frozenset({"copy", "update"}),
+)
 PROGRAMS = (
     SET,
+    BY_FUNCTION,
+    BY_FUNCTION.mutated(
+        "what a function sets is read beside the value of the pass",
+        ("x @ weight.tanh()", "x @ weight.tanh() + self.weight.exp().sum()"),
+        right=("update",),
+    ),
     SET.mutated(
         "what is set is decayed, too",
         ("Optimizers(filter, head)", "Optimizers(filter, head, kind=torch.optim.AdamW)"),

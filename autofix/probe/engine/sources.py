@@ -51,7 +51,8 @@ class Taken:
 
     `layer`: it applied a parameter. `floating`: some of the data is no index. `frozen`: the ids of the parameters that
     it applied without gradient. `origins`: the ages of the graph at which the data were first made. `evaluates`: a
-    module made it that was told to evaluate.
+    module made it that was told to evaluate. `bare`: it took values without a graph, be it a single number, that are
+    neither indices nor parameters.
     """
 
     name: str
@@ -61,6 +62,7 @@ class Taken:
     frozen: tuple[int, ...] = ()
     origins: frozenset[int] = _NONE
     evaluates: bool = False
+    bare: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +83,21 @@ def _numbers(tensor: torch.Tensor) -> tuple[Any, ...]:
         flat = tensor.detach().reshape(-1)
         flat = flat[:: 1 + flat.numel() // _LARGE].double().cpu()
         return tuple(tensor.shape), float(flat.sum()), float(flat @ torch.arange(flat.numel(), dtype=flat.dtype))
+
+
+def _is_bare(tensor: torch.Tensor) -> bool:
+    """Whether a tensor has values without a graph that are neither indices nor a parameter's."""
+    indices = not (tensor.is_floating_point() or tensor.is_complex())
+    return not (indices or tensor.requires_grad or isinstance(tensor, torch.nn.Parameter))
+
+
+def _has_fraction(given: Any, depth: int = 0) -> bool:
+    """Whether a call was given a number of Python that is not whole, lists opened."""
+    if isinstance(given, dict):
+        given = list(given.values())
+    if isinstance(given, (list, tuple)) and depth < 4:  # noqa: PLR2004  deeper nesting is no data
+        return any(_has_fraction(one, depth + 1) for one in given)
+    return isinstance(given, complex) or (isinstance(given, float) and not given.is_integer())
 
 
 @functools.lru_cache(maxsize=1024)
@@ -186,7 +203,7 @@ class DataSources(TorchFunctionMode, Listener):
                 return result
             given, results = listed(args, kwargs), listed(result)
             if grew:
-                self._note(name, given, before)
+                self._note(name, given, before, bare=_has_fraction((args, kwargs)))
             plain = [one for one in results if graph.is_leaf(one)]
             written = given[:1] if name == "setitem" or name.endswith("_") else []
             origins = _NONE.union(*map(self._of, given)) or frozenset([before])
@@ -200,8 +217,8 @@ class DataSources(TorchFunctionMode, Listener):
                 self._follow(name, given, plain, before)
         return result
 
-    def _note(self, name: str, given: list[torch.Tensor], before: int) -> None:
-        """Note the call that made a part of the graph, with the data that it took."""
+    def _note(self, name: str, given: list[torch.Tensor], before: int, *, bare: bool) -> None:
+        """Note the call that made a part of the graph, with the data that it took; `bare`: Python's numbers, too."""
         data = [one for one in given if not self._is_constant(one)]
         layer, floating = any(map(self._is_applied, given)), any(one.is_floating_point() for one in data)
         frozen = [one for one in given if isinstance(one, torch.nn.Parameter) and not one.requires_grad]
@@ -209,7 +226,8 @@ class DataSources(TorchFunctionMode, Listener):
         origins = _NONE.union(*map(self._of, data))
         ids, values = tuple(map(id, frozen)), tuple(map(_numbers, data))
         evaluates = bool(self._evaluate) and self._evaluate[-1]
-        taken = Taken(name.strip("_"), layer, values, floating, ids, origins, evaluates)
+        bare = bare or any(map(_is_bare, given))
+        taken = Taken(name.strip("_"), layer, values, floating, ids, origins, evaluates, bare)
         self._made.append((before, graph.now(), taken))
 
     def _of(self, tensor: torch.Tensor) -> frozenset[int]:
@@ -219,7 +237,7 @@ class DataSources(TorchFunctionMode, Listener):
         """Hear what was made of given tensors; `results` are those without a graph."""
         for tensor in given if name == _GRADIENT else ():
             if not isinstance(tensor, torch.nn.Parameter):  # else it may be one of many, to be clipped or told
-                self._asked |= set(self._behind(tensor))
+                self._asked |= set(self.behind(tensor))
         known = [found for tensor in given if (found := self._values.of(tensor)) is not None]
         starts = graph.starts(given)
         if not (known or (starts and (results or name in _DRAWS))):
@@ -263,7 +281,7 @@ class DataSources(TorchFunctionMode, Listener):
         others = set().union(*(ages for stack, ages in self._through if stack != call.stack)) & made.keys()
         number = any(graph.is_number(node) for node in _entered(call, made, others))
         for leaf in graph.leaves(nodes) if call.accumulate else ():
-            self._in_leaves |= dict.fromkeys(self._behind(leaf) if id(leaf) not in owned else (), call.stack)
+            self._in_leaves |= dict.fromkeys(self.behind(leaf) if id(leaf) not in owned else (), call.stack)
         known: dict[graph.Node, int] = {}
         for begin, end, values in self._readers:
             takers = [made[age] for age in range(begin, end) if age in made]
@@ -281,7 +299,7 @@ class DataSources(TorchFunctionMode, Listener):
                         self._cut_off[key] = before[0] or apart, before[1] or number
         self._through.append((call.stack, set(made)))
 
-    def _behind(self, leaf: torch.Tensor) -> Iterable[int]:
+    def behind(self, leaf: torch.Tensor) -> Iterable[int]:
         """The ids of the leaves whose values a leaf is made of."""
         made = self._values.of(leaf)
         return map(id, graph.leaves(graph.walk_nodes(made.behind))) if made is not None else ()

@@ -12,6 +12,7 @@ from ..engine.sums import ADDS, SCALES
 from .aims import TARGET, Held
 
 _LOGS = graph.kinds("LogSoftmax", "Log", "Logsumexp", "LogSigmoid")
+_BOUNDS = graph.kinds("Clamp", "ClampMin", "ClampMax", forms="01")
 _PARTS = (
     ADDS
     | graph.kinds("Clamp", forms="01")
@@ -280,24 +281,54 @@ def _sized(found: Graph) -> Iterator[int]:
 def weights(found: Graph) -> Iterator[Aim]:
     """What weighs a log-probability in a term of a loss, and has a graph that leads to what an optimizer owns.
 
-    Where the logarithm is of what went into the weight, as in an entropy, both are parts of one measure. What weighs
-    values by their own shares of a sum is such a weight, too, as the importance of a sample.
+    Where the logarithm is of what went into the weight, as in an entropy, both are parts of one measure. So they are
+    where it is of that and a constant, and the weight is made of nothing else, as in a focal loss. What weighs values
+    by their own shares of a sum is such a weight, too, as the importance of a sample.
     """
     names, leads = found.names, found.leads
 
-    def weighs(weight: int, other: int) -> bool:
+    def weighing(aim: Aim) -> Iterator[Aim]:
+        (other,) = aim.beside
         logs = [age for age in found.below([other], lambda age: names[age] in _PARTS) if names[age] in _LOGS]
-        inside = set(found.below([weight]))
+        inside = set(found.below([aim.made]))
         trained = not inside.isdisjoint(found.leaves)
-        measure = any(inside.intersection(leads.get(log, ())) for log in logs)
-        return trained and not measure and (bool(logs) or _is_share(found, weight, other))
+        of = {one for log in logs for one in leads.get(log, ())}
+        own = {_unbounded(found, one) for one in of}
+        measure = not inside.isdisjoint(of) or _is_made_of(found, aim.made, own)
+        if trained and not measure and (logs or _is_share(found, aim.made, other)):
+            yield _without_own(found, aim, own)
 
     for age in found.below(found.roots, lambda age: names[age] in ADDS | _CHOICES or len(leads.get(age, ())) < _TWO):
-        both = leads.get(age, [])
-        if len(both) == _TWO and names[age] in _PRODUCTS:
-            for place, (weight, other) in enumerate((both, both[::-1])):
-                if weighs(weight, other):
-                    yield Aim(weight, (other,), age, f"operand {place}")
+        if names[age] in _PRODUCTS:
+            for aim in _factors(found, age):
+                yield from weighing(aim)
+
+
+def _factors(found: Graph, product: int) -> list[Aim]:
+    """The two factors of a product that have a graph, as what weighs the other one."""
+    both = found.leads.get(product, [])
+    pairs = enumerate((both, both[::-1])) if len(both) == _TWO else ()
+    return [Aim(one, (other,), product, f"operand {place}") for place, (one, other) in pairs]
+
+
+def _without_own(found: Graph, aim: Aim, own: set[int]) -> Aim:
+    """What weighs a term, without factors of it that are made of what the term is of alone."""
+    factors = _factors(found, aim.made) if found.names[aim.made] in _PRODUCTS else []
+    others = (one for one in factors if _is_made_of(found, one.beside[0], own))
+    return next((_without_own(found, one, own) for one in others), aim)
+
+
+def _unbounded(found: Graph, age: int) -> int:
+    """What a node makes otherwise by constants alone: added, or as a bound."""
+    while len(found.leads[age]) == 1 and age not in found.leaves and found.names[age] in _MOVES | _BOUNDS:
+        (age,) = found.leads[age]
+    return age
+
+
+def _is_made_of(found: Graph, age: int, sources: set[int]) -> bool:
+    """Whether all that is trained by a value is trained through some nodes."""
+    inside = set(found.below([age], lambda one: one not in sources))
+    return not inside.isdisjoint(sources) and (inside - sources).isdisjoint(found.leaves)
 
 
 def _is_share(found: Graph, weight: int, other: int) -> bool:

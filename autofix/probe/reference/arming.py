@@ -20,6 +20,7 @@ from ..passes.carried import Carried
 from ..passes.evaluations import Evaluations
 from ..passes.for_a_call import ForACall
 from ..passes.handed_on import HandedOn
+from ..passes.left_out import LeftOut
 from ..passes.slopes import Slopes
 from ..passes.taken_back import TakenBack
 from ..refused import as_instance, sent
@@ -74,7 +75,7 @@ def arm(run: State, uses: Uses, hooks: Hooks) -> None:
     heard += [sources, SteppedConstants(run.frames, run.taps, sources)] if sources is not None else []
     off = run.off = _arm_cuts(run)
     heard += [] if asked.further else [Slopes(run.frames, run.taps)]
-    perform = _performing(run, off)
+    perform = _performing(run, off, sources)
     if perform.sites is not None:
         perform.sites.hooks = hooks
     if asked.reading == "operation" or asked.for_a_pass:  # writes of a forward may be values for its pass
@@ -144,13 +145,14 @@ def _arm_cuts(run: State) -> SwitchedOff:
     return off
 
 
-def _performing(run: State, off: SwitchedOff) -> Perform:
+def _performing(run: State, off: SwitchedOff, sources: DataSources | None) -> Perform:
     """What performs refused calls, with what it asks."""
     asked, operation = run.request, run.request.reading == "operation"
     updates, memory = Updates(run.frames, run.names), OneMemory(run.frames, run.overlay.read)
     flagged = Flagged(run.frames, run.names, run.taps, operation=operation)
     perform = Perform(run.frames, asked, updates, memory, flagged)
     perform.for_a_call = ForACall(run.frames, run.names)
+    perform.left_out = LeftOut(run.frames, run.taps, sources) if sources is not None else None
     if asked.follow:
         lost = any(site.action == "follow" for site in asked.sites)
         perform.follow = Follow(run.frames, run.taps, nudged=asked.nudged, detached=lost)
@@ -167,8 +169,6 @@ def _performing(run: State, off: SwitchedOff) -> Perform:
     given.install()
     as_instance.perform(functools.partial(perform.note, "legacy_function"))
     sent.perform(perform.sends)
-    run.taps.listeners += filter(
-        None,
-        (perform.follow, perform.sites, perform.standing, perform, updates, given, memory, flagged, perform.for_a_call),
-    )
+    run.taps.listeners += filter(None, (perform.follow, perform.sites, perform.standing, perform, perform.left_out))
+    run.taps.listeners += [updates, given, memory, flagged, perform.for_a_call]
     return perform

@@ -33,6 +33,7 @@ from ..engine.remembered import Remembered
 from ..engine.taps import Call, Listener
 from ..instruments.aims import holds_two
 from ..passes.for_a_call import ForACall
+from ..passes.left_out import LeftOut
 from ..program.frames import Frames, Raw
 from ..refused import walked, ways
 from ..refused.converted import Copies
@@ -68,6 +69,7 @@ class Perform(Functions, Listener):
         """Who finds the containers whose leaves a loop writes, where writes are operations."""
         self.sites: Sites | None = None
         self.standing: Standing | None = None
+        self.left_out: LeftOut | None = None
         self.follow: Follow | None = None
         self.by_hand: Callable[[torch.Tensor], None] = lambda _written: None
         """Who hears of writes that leave no trace in the graph and are no step of an optimizer."""
@@ -121,8 +123,8 @@ class Perform(Functions, Listener):
         self.looked(func, args)
         with torch._C.DisableTorchFunction():
             self._zeros.heard(func, args, result)
-            if name_of(func) == DERIVATIVE and (given := _by_name(args, kwargs)).get("create_graph"):
-                self._zeros.derived(given["outputs"], given["inputs"], result)
+            if name_of(func) == DERIVATIVE:
+                self._derived(_by_name(args, kwargs), result)
         written = is_write(func) or name_of(func) == "torch.Tensor.data.__set__"
         if written and not self._in_step and args and isinstance(args[0], torch.Tensor):
             with torch._C.DisableTorchFunction():
@@ -132,6 +134,13 @@ class Perform(Functions, Listener):
                 if not (self._operation and args[0].requires_grad and torch.is_grad_enabled()):
                     self.by_hand(args[0])
         return result
+
+    def _derived(self, given: Any, result: Any) -> None:
+        """A derivative was given."""
+        if given.get("create_graph"):
+            self._zeros.derived(given["outputs"], given["inputs"], result)
+        if self.left_out is not None:
+            self.left_out.derived(listed(given["outputs"]), listed(given["inputs"]))
 
     def _done(self, func: Any, args: Any, kwargs: Any) -> Any:
         if self.follow is not None:

@@ -16,7 +16,7 @@ import torch
 from .. import wire
 from ..engine import graph
 from ..engine.names import Names
-from ..engine.refused import is_write, name_of, short_name, swapped
+from ..engine.refused import is_write, listed, name_of, short_name, swapped
 from ..engine.sources import DataSources
 from ..engine.sums import addends
 from ..engine.taps import Call, Listener, parameters
@@ -24,6 +24,13 @@ from ..program.frames import Frames, Raw, outwards
 
 _VALUES = frozenset({"data", "T", "mT", "H", "mH", "real", "imag"})
 """Attributes that show values; all others are asked of the leaf itself, whatever it stands for."""
+_VIEWS = frozenset(
+    {
+        *("__getitem__", "select", "narrow", "unbind", "split", "chunk", "diagonal", "view", "flatten", "squeeze"),
+        *("unsqueeze", "transpose", "permute", "expand", *_VALUES),
+    }
+)
+"""Functions that give other views of what they are given, to be written or to be read."""
 _OF_THE_LEAF = ("requires_grad_", "register_hook", "retain_grad", "__deepcopy__")
 
 
@@ -96,14 +103,17 @@ class ForAPass(Listener):
         if not self._results or _of_the_leaf(func):
             return args, kwargs
         for one in filter(self._stands, self._results.values()):
+            one.own = one.own or (self._is_called(one) and _reads(func, args, kwargs, one))
             args, kwargs = swapped(args, one.leaf, one.value), swapped(kwargs, one.leaf, one.value)
         return args, kwargs
 
     def _stands(self, one: _Result) -> bool:
-        if one.call is not None and any(frame is one.call for frame in outwards(sys._getframe(1))):
-            one.own = True
-            return True
-        return not one.own
+        return not one.own or self._is_called(one)
+
+    @staticmethod
+    def _is_called(one: _Result) -> bool:
+        """Whether the call that wrote it goes on."""
+        return one.call is not None and any(frame is one.call for frame in outwards(sys._getframe(1)))
 
     def again(self, func: Any, args: Any) -> bool:
         """Whether a call without gradients writes to a leaf at a place that wrote so with them."""
@@ -159,6 +169,14 @@ class ForAPass(Listener):
         found = [("learns-by-write", leaf) for key, leaf in by_write if key not in self._otherwise]
         found += [("write-outlives-pass", leaf) for leaf in self._lasting.values()]
         return {"facts": tuple(wire.Fact(name, self._names.name(leaf, "a leaf")) for name, leaf in found)}
+
+
+def _reads(func: Any, args: Any, kwargs: Any, one: _Result) -> bool:
+    """Whether a call takes the value that a leaf stands for, or a view of it, and not just to write or to view it."""
+    if short_name(name_of(func)) in _VIEWS:
+        return False
+    given = listed(args, kwargs)
+    return any(tensor is one.leaf or graph.base(tensor) is one.value for tensor in given[is_write(func) :])
 
 
 def _of_the_leaf(func: Any) -> bool:

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import textwrap
 
-from autofix.verdict.left_open import start
+from autofix.verdict.laws.what_is_shuffled_has_no_order import anew
 from autofix.verdict.property import Evidence, Example, Finding, Property
 
 WORDS = """\
@@ -124,4 +124,4 @@ class StartIsReadOnce(Property):
         begun = evidence.case.pool.begun
         if begun is None or begun.about != self.name:
             return None
-        return self.found((begun.place,), start=begun.start, path=begun.path) if start.anew(evidence) else None
+        return self.found((begun.place,), start=begun.start, path=begun.path) if anew(evidence) else None

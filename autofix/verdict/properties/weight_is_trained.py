@@ -6,8 +6,9 @@ A term of a loss is a log-probability times something that has a graph of its ow
 is given, an advantage. Or it is a value times its own share of a sum: the importance of a sample, or the weight of a
 group that climbs with its loss from pass to pass. The failure lies in that graph: what backward found overwritten is in
 there alone, or another backward freed what it leads to, or an optimizer moved that. The edit keeps it. This is not said
-where the logarithm is of the weight itself, as in an entropy, nor where the weight is made of what no optimizer owns,
-as by a teacher, nor where training is the same either way.
+where the logarithm is of the weight itself, as in an entropy, nor where the weight is made of nothing else than the
+logarithm is, as in a focal loss, nor where it is made of what no optimizer owns, as by a teacher, nor where training is
+the same either way.
 
 ## Why it matters
 
@@ -110,6 +111,19 @@ GATED = (
     .replace("losses @ weights", "losses @ weights + trust.square().sum()")
 )
 CUT_BEFORE = ("= weights * (", "= weights.detach() * (")
+FOCAL = """\
+net, gate = nn.Linear(4, 3), nn.Linear(4, 3)
+optimizer = torch.optim.SGD([*net.parameters(), *gate.parameters()], lr=0.1)
+for _ in range(4):
+    seen = torch.randn(6, 4)
+    chance = net(seen).softmax(1)
+    weight = WEIGHT
+    weight *= weight
+    loss = -(weight * LOG).sum(1).mean() + gate(seen).square().mean()
+    train: loss
+"""
+OWN, WITH_GATE = (FOCAL.replace("WEIGHT", one) for one in ("1 - chance", "(1 - chance) * gate(seen).sigmoid()"))
+SQUARED = ("weight *= weight", "weight = weight * weight")
 CRITIC_KEEPS = ("delta.square().mean().backward()", "delta.square().mean().backward(retain_graph=True)")
 
 
@@ -125,6 +139,8 @@ class WeightIsTrained(Property):
         Example(OWN_SHARE, *SHARED_OUT),
         Example(ASCENT, *CUT_BEFORE),
         Example(ASCENT.replace("losses @ weights", "(losses * weights).sum()"), *CUT_BEFORE),
+        Example(WITH_GATE.replace("LOG", "(chance + 0.01).log()"), *SQUARED),
+        Example(OWN.replace("LOG", "(net(seen + 0.1).softmax(1) + 0.01).log()"), *SQUARED),
     )
     silent = (
         Example(TOGETHER.replace("ACTOR", "-(chances.log_prob(acts) * delta.detach()).mean()"), *CRITIC_KEEPS),
@@ -138,6 +154,8 @@ class WeightIsTrained(Property):
             *CUT_BEFORE,
         ),
         Example(VIEWS.replace("LOG", "(target + 0.01).log()"), *OUT_OF_PLACE),
+        Example(OWN.replace("LOG", "(chance + 0.01).log()"), *SQUARED),
+        Example(OWN.replace("LOG", "chance.clamp(min=0.01).log()"), *SQUARED),
         Example(VIEWS.replace("LOG", "other.tanh()"), *OUT_OF_PLACE),
         Example(
             OWN_SHARE.replace("share /= share.sum(0)", "share /= share.max(0).values"),
