@@ -23,15 +23,16 @@ import ast
 from collections.abc import Iterator
 
 from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
-from autofix.syntax import calls, live
+from autofix.syntax import calls, live, writes
 from autofix.syntax.blocks import function_named
-from autofix.syntax.edits import Step
+from autofix.syntax.edits import Step, append_call
 from autofix.syntax.translate.expressions import Wrap
 from autofix.syntax.translate.functions import Translation
 from autofix.syntax.translate.made import MOVED, Kind, joined
 from autofix.syntax.translate.written import written_out
 
 WHY = "torch computes the same values, and knows what they were computed from."
+WHY_OTHERS = f"{WHY} Who calls it apart from training gets an array as before."
 Loss = tuple[Source, calls.Function | ast.Module, tuple[ast.expr, ...]]
 """What is to be a tensor, and where it is computed."""
 
@@ -147,6 +148,38 @@ def grown(one, two, turn, length):
 x = torch.randn(5, 2)
 chain(net(x)[:, 0], torch.ones(5)).pow(2).mean().backward()
 print(net.weight.grad.sum().item())
+! what a function returns is used as an array elsewhere
+def distances(rows):
+-    rows = rows.detach().numpy()
+-    return np.sqrt((rows**2).sum(1) + 1e-6)
++    return torch.sqrt((rows**2).sum(dim=1) + 1e-6)
+
+
+class Loss(torch.nn.Module):
+    def __init__(self, choose):
+        super().__init__()
+        self.choose = choose
+
+    def forward(self, rows):
+        found = distances(rows)
+        chosen = self.choose(found)
+        return torch.as_tensor(found[chosen]).mean()
+
+
+def shown(x):
+    with torch.no_grad():
+-        found = distances(net(x))
++        found = distances(net(x)).detach().numpy()
+    np.fill_diagonal(found[:, None], 0)
+    return found.mean()
+
+
+criterion, opt = Loss(lambda found: found > 0.1), torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    x = torch.randn(5, 2)
+    print(shown(x))
+    loss = criterion(net(x))
+    train: loss
 ! rounding has no gradient
 out = net(torch.randn(5, 2)).detach().numpy()
 loss = torch.tensor(np.round(np.mean(out**2), 2))
@@ -164,12 +197,18 @@ out.pow(2).mean().backward()
         """
         stacks = [diagnosis.failure.stack, *(origin.stack for origin in diagnosis.trace.origins)]
         converted = {node for stack in stacks for _, _, node in sources.located(stack[:1])}
+        passed = {node for stack in stacks for _, _, node in sources.located(stack)}
         declined: dict[str, None] = {}
         for losses in (_losses(diagnosis, sources), _results(diagnosis, sources)):
             found = [
-                one for loss in dict.fromkeys(losses) for one in self._translated(loss, converted, declined, sources)
+                (loss, one)
+                for loss in dict.fromkeys(losses)
+                for one in self._translated(loss, converted, declined, sources)
             ]
-            yield from found
+            yield from (one for _, one in found)
+            for loss, one in found:
+                if others := list(_for_others(loss, passed, sources)):
+                    yield self.propose([*one.steps, *others], WHY_OTHERS, later=one.rank - self.tier + 1)
             if found:
                 return
         for reason in declined:
@@ -222,6 +261,16 @@ def _edits(found: Translation, loss: Loss, sources: Sources) -> list[Step]:
     if made.why:
         raise Declined(made.why)
     return written_out(found, sources.reads)
+
+
+def _for_others(loss: Loss, passed: set[ast.expr], sources: Sources) -> Iterator[Step]:
+    """Arrays for those who call the function of a loss and are not on the way to what failed."""
+    source, function, _ = loss
+    for other, node in sources.readers(function, source) if not isinstance(function, ast.Module) else ():
+        call = other.parent(node)
+        apart = call not in passed or writes.under_no_grad(other, node)
+        if isinstance(call, ast.Call) and call.func is node and apart:
+            yield from append_call(other, call, ".detach().numpy()")
 
 
 def _results(diagnosis: Diagnosis, sources: Sources) -> Iterator[Loss]:

@@ -1,9 +1,9 @@
 """A loss that was taken out of the graph on its way to backward.
 
 ## What it does
-Takes out the call that cut the graph (`.item()`, `.detach()`, `.data`, `float(...)`), and puts tensors together with
-`torch.stack(losses)` in place of `torch.tensor(losses)`; of a list of lists each row likewise, with
-its numbers as tensors. A `state_dict()` that is computed with gives the parameters themselves: `keep_vars=True`.
+Takes out the call that cut the graph (`.item()`, `.detach()`, `.data`, `float(...)`, `Parameter(...)`), and puts
+tensors together with `torch.stack(losses)` in place of `torch.tensor(losses)`; of a list of lists each row likewise,
+with its numbers as tensors. A `state_dict()` that is computed with gives the parameters themselves: `keep_vars=True`.
 
 ## Why autograd fails
 Numbers, detached tensors and tensors made of numbers do not know what they were computed from. A loss made of them has
@@ -55,6 +55,16 @@ class LossCutFromGraph(Rule):
     tier = Tier.MEANT
     examples = Example.each("""\
 import numpy
+! unsafe: the code as written has no gradient there
+prompt, head = torch.nn.Parameter(torch.randn(2)), torch.nn.Linear(2, 1)
+opt = torch.optim.SGD([prompt, *head.parameters()], lr=0.1)
+for _ in range(4):
+-    prompts = torch.stack([torch.nn.Parameter(prompt.clone()) for _ in range(3)])
++    prompts = torch.stack([prompt.clone() for _ in range(3)])
+    opt.zero_grad()
+    head(prompts + torch.randn(3, 2)).pow(2).mean().backward()
+    print(prompt.grad.norm())
+    opt.step()
 ! unsafe: a gradient that is read may be zero: that of an image that was copied by its values
 net = torch.nn.Linear(3, 2)
 
@@ -164,6 +174,8 @@ torch.from_numpy(numpy.sqrt(w.detach().numpy())).mean().backward()
         for _, source, node in sources.located(origin.stack[:1]):
             whole = source.parent(node)
             match node:
+                case ast.Call(args=[value, *_]) if origin.kind == "wrapped" and calls.name_of(node) == "Parameter":
+                    yield replace(source, node, source.segment(value))
                 case ast.Attribute(value=value, attr="data") if isinstance(whole, ast.Call) and _wraps(whole):
                     yield replace(source, whole, source.segment(value))
                 case ast.Call(func=ast.Attribute(value=value, attr="item" | "tolist")) if _is_made_of(whole, node):

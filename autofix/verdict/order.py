@@ -15,11 +15,15 @@ _EFFECTS = list(Effect)
 _EITHER_WAY = ("shared-across-passes",)
 _UNUSUAL = (
     "range-is-left", "loss-trains-its-target", "weight-is-trained", "gradient-sent-twice", "graph-older-than-update",
-    "collected-values-are-one-memory", "leaf-loses-its-name", "sample-keeps-its-graph",
+    "collected-values-are-one-memory", "leaf-loses-its-name", "sample-keeps-its-graph", "write-outlasts-pass",
 )  # fmt: skip
 """Findings that say that another edit is usually meant: one that trains otherwise and has no doubt comes before."""
+_ASKED_FOR = {"write-outlasts-pass": "write-is-lost"}
+"""Findings on one edit that ask for what is found of another: what is meant for one pass is lost behind it."""
 _STARVED = ("switched-off-for-what-is-owned",)
 """Findings that say of an edit that something owned would never learn."""
+_DOUBT = 4
+"""What a finding counts."""
 _COSTLY = 1.25
 """From this many times the least peak memory on, an edit comes after its equals: below it is noise."""
 
@@ -51,13 +55,17 @@ def ordered(fixes: Sequence[Fix], answers: Sequence[Fix] = ()) -> tuple[Fix, ...
     """Best first: see `Key`. `answers`: those that answer what is asked."""
     least: dict[Key, int] = {}
     mine = set(map(id, answers))
+    seen = {one.property for fix in fixes for one in fix.verdict.findings}
+    wanted = {other for one, other in _ASKED_FOR.items() if one in seen}
     for fix in fixes:
         alike = _key(fix)._replace(size=0)
         least[alike] = min(fix.verdict.peak_bytes, least.get(alike, fix.verdict.peak_bytes))
 
     def key(fix: Fix) -> Key:
         found = _key(fix, _COSTLY * least[_key(fix)._replace(size=0)])
-        return found._replace(beside=bool(mine) and id(fix) not in mine and not _usual(fix))
+        vain = _DOUBT * sum(one.property in wanted for one in fix.verdict.findings)
+        beside = bool(mine) and id(fix) not in mine and not _usual(fix)
+        return found._replace(beside=beside, doubts=found.doubts - vain)
 
     return tuple(sorted(fixes, key=key))
 
@@ -89,7 +97,8 @@ def _key(fix: Fix, bytes_of_equals: float = math.inf) -> Key:
     doubts = (2 if fix.candidate.conventional else 4 - _is_redrawn(verdict)) * changed + 2 * departs
     # What stays as it was made, while that of which it was made is trained, is hardly meant either way.
     either = _EITHER_WAY if verdict.effect is not Effect.IDENTICAL else ()
-    doubts += sum(2 if one.property in either else 4 + 2 * (one.property in _UNUSUAL) for one in verdict.findings)
+    found = (one.property for one in verdict.findings)
+    doubts += sum(2 if one in either else _DOUBT + 2 * (one in _UNUSUAL) for one in found)
     doubts += _is_cut_copy(verdict)
     return Key(
         unsafe=verdict.applicability is not Applicability.SAFE,

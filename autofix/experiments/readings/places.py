@@ -22,7 +22,7 @@ _MOST_PLACES = 4
 """Places that may each have lost a graph, beyond which nobody tries which of them did."""
 _FROZEN = ("frozen", "born")
 """What may be meant to have no graph, beside another place that lost one."""
-_ACTIONS = dict.fromkeys(("detach", "data", "item", "rebuilt", "copied", "copied_along"), "keep") | {
+_ACTIONS = dict.fromkeys(("detach", "data", "item", "rebuilt", "copied", "copied_along", "wrapped"), "keep") | {
     "no_grad": "grad", "derivative": "create", "plain": "require", "born": "require", "frozen": "unfreeze",
 }  # fmt: skip
 """What a reference does where a graph was lost, by the one way in which it was."""

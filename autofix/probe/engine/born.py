@@ -22,8 +22,14 @@ _ASKED = ("freeze", "requires_grad", None)
 """Keywords by which a call says whether a parameter is to train; None stands for `**options`."""
 
 
-def listen(heard: Callable[[torch.Tensor], None]) -> Callable[[], None]:
-    """Tell of each parameter that is made; the result ends that."""
+def listen(
+    heard: Callable[[torch.Tensor], None],
+    instead: Callable[[torch.Tensor, torch.Tensor], torch.Tensor] = lambda made, _data: made,
+) -> Callable[[], None]:
+    """Tell of each parameter that is made; the result ends that.
+
+    `instead` is told of those that are made leaves of what has a gradient itself, and says what is made.
+    """
     kind = torch.nn.Parameter
     new = kind.__new__
 
@@ -32,6 +38,9 @@ def listen(heard: Callable[[torch.Tensor], None]) -> Callable[[], None]:
         found = new(cls, *given, **options)
         if isinstance(found, torch.Tensor):
             heard(found)
+            data = given[0] if given else options.get("data")
+            if found.requires_grad and isinstance(data, torch.Tensor) and data.requires_grad:
+                return instead(found, data)
         return found
 
     setattr(kind, "__new__", staticmethod(made))  # noqa: B010  mypy does not let a method be replaced

@@ -85,7 +85,7 @@ class Origins(TorchFunctionMode, Listener):
             enter(context)
 
         mode.__enter__ = entered
-        self._deaf = born.listen(self._flags.born)
+        self._deaf = born.listen(self._flags.born, self._wrap)
         return super().__enter__()
 
     def __exit__(self, *error: object) -> None:
@@ -171,6 +171,13 @@ class Origins(TorchFunctionMode, Listener):
         record = Record("copied" if asked else _ALONG, self._frames.here())
         self._copied.keep(copy, record)
         self.gaps.cut([record], [leaf], ())
+
+    def _wrap(self, made: torch.Tensor, data: torch.Tensor) -> torch.Tensor:
+        """A parameter is made of what has a graph, or is a leaf: what is made of the parameter leads to it alone."""
+        record = Record("wrapped", self._frames.here())
+        self._copied.keep(made, record)
+        self.gaps.cut([record], [data], ())
+        return made
 
     def backward_done(self, call: Call) -> None:
         """Gradients have come to their tensors."""

@@ -84,8 +84,8 @@ class Sites(Listener):
         """Whether what is frozen for a while is not watched then."""
         if self._modes:
             self._draw_along_paths()
-        if any(site.action == "require" for site in sites):
-            born.listen(self._born)
+        if any(site.action in ("require", "keep") for site in sites):
+            born.listen(self._born, self._unwrapped)
         self._frozen: dict[int, tuple[torch.Tensor, Raw]] = {}
         self._taken: dict[int, torch.Tensor] = {}
         """What optimizers own."""
@@ -169,6 +169,13 @@ class Sites(Listener):
             self.met[raw] = "no_graph"
             with torch._C.DisableTorchFunction():
                 parameter.requires_grad_()
+
+    def _unwrapped(self, made: torch.Tensor, data: torch.Tensor) -> torch.Tensor:
+        raw, actions = self._here()
+        if "keep" not in actions:
+            return made
+        self.met[raw] = "no_graph"
+        return data
 
     def _draw_along_paths(self) -> None:
         """Let a distribution of torch's that has a path draw along it at a site: `sample()` switches gradients off."""

@@ -36,6 +36,7 @@ for _ in range(4):
     w.grad = torch.autograd.grad(loss, now)[0]
     optimizer.step()
 """
+WRAPPED = ADAPTED.replace("(now - 0.1 * grad).detach().requires_grad_()", "nn.Parameter(now - 0.1 * grad)")
 UNCUT = (".detach().requires_grad_()", "")
 TRAINER = """\
 class Adapted:
@@ -101,9 +102,11 @@ class LeafLosesItsCut(Property):
     raises = (
         Example(ADAPTED, *UNCUT),
         Example(TRAINER, *KEPT),
+        Example(WRAPPED, "nn.Parameter(now - 0.1 * grad)", "now - 0.1 * grad"),
         Example(COPIED, "copy.deepcopy(vars(rates))", "vars(rates)"),
     )
     silent = (
+        Example(WRAPPED, *BY_LEAF),
         Example(ADAPTED, *BY_LEAF),
         Example(PENALTY, ".tanh().detach()", ".tanh()"),
         Example(RATES, "asdict(rates)", "vars(rates)"),
