@@ -94,13 +94,13 @@ class StatisticsMoveMoreOften(Property):
 
     def find(self, evidence: Evidence) -> Finding | None:
         code, edited = evidence.followed, evidence.edited
-        if evidence.letter.reused or not _may_be_read(evidence):
+        if evidence.letter.reused:
             return None
         passes = max(code.counts, default=0) or code.backward_count
         mine = counted(edited)
         for name, count in counted(code).items():
             if count <= passes + 1 < mine.get(name, 0) and mine[name] - count > 1:
-                return self.found(subject=f"{name}running_mean")
+                return self.found(subject=f"{name}running_mean") if _may_be_read(evidence) else None
         return None
 
 
@@ -112,8 +112,7 @@ def _may_be_read(evidence: Evidence) -> bool:
         *_NUMBERS,
         *(name for one in files for name in (one.path.stem, one.path.parent.name)),
     }
-    nodes = [node for one in files for node in one.walk()]
-    return any(_packages(node) - known or _reads(node) for node in nodes)
+    return any(_packages(node) - known or _reads(node) for one in files for node in one.walk())
 
 
 def _packages(node: ast.AST) -> set[str]:
