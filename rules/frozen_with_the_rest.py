@@ -4,7 +4,8 @@
 Lets the part train that the optimizer was given or that was put in anew, puts the new part in after freezing, or lets
 what a function froze for a while train again. Where networks take turns, and a value is made while its network is
 switched off and trained when it is on again, the network is not switched off, or the value is made before that, or
-again when the network is on. Of a condition that freezes in both branches, one lets train.
+again when the network is on. Of a condition that freezes in both branches, one lets train. What switches parameters
+only where they are on (`if p.requires_grad: p.requires_grad = on`) can never switch one on: it loses its condition.
 
 ## Why autograd fails
 For parameters that require no gradient no graph is recorded. A loss of nothing else has none either.
@@ -25,11 +26,12 @@ from autofix.probe.wire import Frame, Origin
 from autofix.search import asleep
 from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
 from autofix.syntax import blocks, calls, names, update
-from autofix.syntax.edits import append_call, at_end, insert_after, move_after, replace
+from autofix.syntax.edits import append_call, at_end, body_alone, insert_after, move_after, replace
 
 WHY_HEAD = "The part that the optimizer was given trains; the rest stays frozen."
 WHY_PLAIN = "An optimizer only moves what gets a gradient, and a tensor without requires_grad gets none."
 WHY_BRANCH = "Both branches of this condition do the same; one of them is meant to let the parameters train."
+WHY_SWITCH = "A switch that passes over what is off can switch parameters off, and never on again."
 WHY_MEANWHILE = "It is frozen while the gradient of something else is taken, and trains again for what comes after."
 _ASLEEP = (
     "what is made of parameters while they are switched off has no graph, also when they are on again: make it before "
@@ -85,6 +87,19 @@ for name, p in net.named_parameters():
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(4):
     train: net["head"](net["encoder"](torch.randn(5, 2))).pow(2).mean()
+! unsafe: a switch passes over what is off, and all that the optimizer was given is off
+net = torch.nn.Linear(2, 1)
+def switch(on):
+    for p in net.parameters():
+-        if p.requires_grad:
+-            p.requires_grad = on
++        p.requires_grad = on
+switch(False)
+print(net(torch.randn(5, 2)).mean().item())
+switch(True)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    train: net(torch.randn(5, 2)).pow(2).mean()
 ! a tensor that was never marked
 -shift = torch.zeros(3)
 +shift = torch.zeros(3).requires_grad_()
@@ -121,6 +136,7 @@ with torch.no_grad():
                 edits = append_call(source, node, ".requires_grad_()")
                 yield self.propose(edits, WHY_PLAIN, title="Let the tensor train that the optimizer was given")
         for source, node in asleep.frozen(diagnosis, sources):
+            yield from self._switch(source, source.statement(node))
             yield from self._branches(source, source.statement(node))
             yield from self._meanwhile(source, source.statement(node))
             yield from self._head(source, node)
@@ -161,6 +177,15 @@ with torch.no_grad():
             edits = [step for one in block for value in _off(one) for step in replace(source, value, "True")]
             if edits:
                 yield self.propose(edits, WHY_BRANCH, title="Let one of the two branches train", later=later)
+
+    def _switch(self, source: Source, statement: ast.stmt) -> Iterator[Proposal]:
+        """What sets the flag of a parameter to a given value, but only where it is on, sets it everywhere."""
+        choice, found = source.parent(statement), calls.flagged(statement)
+        match choice, found:
+            case ast.If(test=ast.Attribute(attr="requires_grad") as test, orelse=[]), (holder, ast.expr() as flag):
+                if ast.dump(test.value) == ast.dump(holder) and not isinstance(flag, ast.Constant):
+                    edits = body_alone(source, choice, choice.body)
+                    yield self.propose(edits, WHY_SWITCH, title="Switch what is off, too")
 
     def _head(self, source: Source, node: ast.AST) -> Iterator[Proposal]:
         """The part given to an optimizer, or put in anew before the freeze, trains after it."""

@@ -10,6 +10,7 @@ import torch
 
 from ..engine import caller
 from ..engine.refused import tensors
+from ..engine.remembered import Remembered
 from ..program.frames import Frames, Raw
 
 _TABLES = torch.nn.modules.sparse.__file__
@@ -20,13 +21,13 @@ class Flags:
 
     def __init__(self, frames: Frames) -> None:
         self._frames = frames
-        self._off: dict[int, Raw] = {}
-        self._on: dict[int, Raw] = {}
+        self._off = Remembered[Raw]()
+        self._on = Remembered[Raw]()
         """Where those were switched on that had been off."""
         self._used: dict[tuple[Raw, Raw], weakref.ref[torch.Tensor]] = {}
         """By where it was switched off and used, the first such tensor."""
         self._first: dict[Raw, Raw] = {}
-        self._tables: set[int] = set()
+        self._tables = Remembered[Raw]()
 
     def born(self, tensor: torch.Tensor) -> None:
         """A parameter is made, which may be without its flag."""
@@ -35,28 +36,34 @@ class Flags:
 
     def is_of_table(self, tensor: torch.Tensor) -> bool:
         """Whether torch itself has switched off a tensor, when it made a table of given values."""
-        return id(tensor) in self._tables and id(tensor) in self._off
+        return tensor in self._tables and tensor in self._off
 
     def _switched_off(self, tensor: torch.Tensor) -> None:
-        self._off[id(tensor)] = self._frames.here()
-        self._on.pop(id(tensor), None)
-        by = caller.frame()
-        (self._tables.add if by is not None and by.f_code.co_filename == _TABLES else self._tables.discard)(id(tensor))
+        here, by = self._frames.here(), caller.frame()
+        self._off.keep(tensor, here)
+        self._on.forget(tensor)
+        self._tables.forget(tensor)
+        if by is not None and by.f_code.co_filename == _TABLES:
+            self._tables.keep(tensor, here)
 
-    def heard(self, args: Any, kwargs: Any) -> None:
-        """A flag is set; not on the way out of what failed, for that says nothing of the failing call."""
+    def heard(self, args: Any, kwargs: Any, *, was: bool) -> None:
+        """A flag is set; not on the way out of what failed, for that says nothing of the failing call.
+
+        `was`: what it was before. To switch off plain data that never were on changes nothing, as `torch.load` does.
+        """
         if sys.exc_info()[0] is not None:
             return
         flag = args[1] if len(args) > 1 else kwargs.get("requires_grad", True)
         for tensor in tensors(args[:1]):
-            if not flag:
+            if not flag and (was or isinstance(tensor, torch.nn.Parameter)):
                 self._switched_off(tensor)
-            elif self._off.pop(id(tensor), None) is not None:
-                self._on[id(tensor)] = self._frames.here()
+            elif flag and tensor in self._off:
+                self._off.forget(tensor)
+                self._on.keep(tensor, self._frames.here())
 
     def uses(self, tensor: torch.Tensor) -> tuple[Raw, Raw] | None:
         """Where a tensor that is used now was switched off, and that use; None where nothing makes it require one."""
-        off = self._off.get(id(tensor))
+        off = self._off.of(tensor)
         if off is None and not isinstance(tensor, torch.nn.Parameter):
             return None
         if not off:
@@ -75,4 +82,4 @@ class Flags:
         """Where what was so used was switched on again; () where it is off still."""
         held = self._used.get((off, use))
         tensor = held() if held is not None else None
-        return self._on.get(id(tensor), ()) if tensor is not None else ()
+        return self._on.of(tensor) or ()

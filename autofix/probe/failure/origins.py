@@ -99,14 +99,17 @@ class Origins(TorchFunctionMode, Listener):
         if name.endswith("_set_grad_enabled"):
             self._switch(on=bool(args and args[0]))
             return func(*args, **kwargs)
+        flag = name.endswith((_FLAG, "requires_grad_"))
+        with torch._C.DisableTorchFunction():
+            was = flag and args[0].requires_grad
         result = func(*args, **kwargs)
         with torch._C.DisableTorchFunction():
             if name in _WRITES and len(args) > 1 and isinstance(args[1], torch.Tensor):
                 self._wrote(*args[:2])
             self._cuts.heard(name, args, result)
             self._begin(args[0] if name.endswith(_FLAG) else result)
-            if name.endswith((_FLAG, "requires_grad_")):
-                self._flags.heard(args, kwargs)
+            if flag:
+                self._flags.heard(args, kwargs, was=was)
             elif name == GRADIENT:
                 self.gaps.read(args[0], result)
                 self._come(args[0], result)
