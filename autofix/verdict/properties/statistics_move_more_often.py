@@ -5,7 +5,8 @@
 The code calls a network with batch normalisation once in each pass, and the edit calls it more often in training mode:
 it computes again what was computed once. Each such call moves the running mean and variance once more. This is not said
 where the code itself calls the network several times in a pass, as a discriminator is called for real samples and for
-made ones; nor where what was made once, for several passes, is computed anew in each.
+made ones; nor where what was made once, for several passes, is computed anew in each. Nor is it where the whole program
+only trains: it tells no module to evaluate, saves none, copies none, and hands none to a package that might.
 
 ## Why it matters
 
@@ -15,6 +16,9 @@ with both terms, would leave them as they are.
 """
 
 from __future__ import annotations
+
+import ast
+import sys
 
 from autofix.experiments.values import counted
 from autofix.verdict.property import Evidence, Example, Finding, Property
@@ -43,6 +47,7 @@ for _ in range(8):
 """
 JUDGED_ANEW = GAN.replace("= D(fake)", "= D(fake.detach())").replace("-on_fake", "-D(fake)")
 REAL = "F.softplus(-D(real)).mean() + "
+JUDGED_ONCE = GAN.replace(REAL, "") + "D.eval()\n"
 CLOSER = HEADS.replace("two(seen).exp()", "(two(seen) - two(body(x + 0.1))).exp()")
 CLOSER_ANEW = ANEW[0], ANEW[1].replace("two(body(x))", "(two(body(x)) - two(body(x + 0.1)))")
 CAPTIONED = """\
@@ -57,25 +62,39 @@ for picture in torch.randn(4, 6, 4):
 SHOWN_ANEW = "decoder(shown)", "decoder(encoder(picture))"
 
 
+SAVED = "torch.save(body.state_dict(), '/dev/null')\n"
+_NUMBERS = {"torch", "numpy", "torchvision", "scipy", "matplotlib", "tqdm"}
+"""Packages that neither evaluate nor save a module unless they are told to."""
+_READS = frozenset(
+    {
+        *("eval", "training", "state_dict", "save", "dump", "dumps", "deepcopy", "copy", "export", "script", "trace"),
+        *("buffers", "named_buffers", "running_mean", "running_var", "swa_utils", "functional_call", "getattr"),
+    }
+)
+"""What evaluates, saves or copies a module, or looks at what it counts."""
+
+
 class StatisticsMoveMoreOften(Property):
     sentence = (
         "the edit calls a batch norm more often in training mode: {subject} is updated more than once an iteration, "
         "and evaluation mode uses it"
     )
     raises = (
-        Example(HEADS, *ANEW),
-        Example(GAN.replace(REAL, ""), GAN.replace(REAL, ""), JUDGED_ANEW.replace(REAL, "")),
+        *(Example(HEADS + one, *ANEW) for one in ("body.eval()\n", "body.train(False)\n", SAVED)),
+        Example(f"import copy\n{HEADS}best = copy.deepcopy(body)\n", *ANEW),
+        Example(JUDGED_ONCE, JUDGED_ONCE, JUDGED_ANEW.replace(REAL, "") + "D.eval()\n"),
     )
     silent = (
-        Example(GAN, GAN, JUDGED_ANEW),
-        Example(CLOSER, *CLOSER_ANEW),
-        Example(HEADS.replace("BatchNorm1d(8)", "BatchNorm1d(8, track_running_stats=False)"), *ANEW),
-        Example(CAPTIONED, *SHOWN_ANEW),
+        Example(HEADS, *ANEW),
+        Example(GAN + "D.eval()\n", GAN, JUDGED_ANEW),
+        Example(CLOSER + "body.eval()\n", *CLOSER_ANEW),
+        Example(HEADS.replace("BatchNorm1d(8)", "BatchNorm1d(8, track_running_stats=False)") + "body.eval()\n", *ANEW),
+        Example(CAPTIONED + "encoder.eval()\n", *SHOWN_ANEW),
     )
 
     def find(self, evidence: Evidence) -> Finding | None:
         code, edited = evidence.followed, evidence.edited
-        if evidence.letter.reused:
+        if evidence.letter.reused or not _may_be_read(evidence):
             return None
         passes = max(code.counts, default=0) or code.backward_count
         mine = counted(edited)
@@ -83,3 +102,35 @@ class StatisticsMoveMoreOften(Property):
             if count <= passes + 1 < mine.get(name, 0) and mine[name] - count > 1:
                 return self.found(subject=f"{name}running_mean")
         return None
+
+
+def _may_be_read(evidence: Evidence) -> bool:
+    """Whether anything in the program may read what a module has counted, or keep it."""
+    files = evidence.sources.project(str(evidence.case.pool.target.script))
+    known = {
+        *sys.stdlib_module_names,
+        *_NUMBERS,
+        *(name for one in files for name in (one.path.stem, one.path.parent.name)),
+    }
+    nodes = [node for one in files for node in one.walk()]
+    return any(_packages(node) - known or _reads(node) for node in nodes)
+
+
+def _packages(node: ast.AST) -> set[str]:
+    """The packages that an import names, from the top."""
+    match node:
+        case ast.Import(names):
+            return {one.name.partition(".")[0] for one in names}
+        case ast.ImportFrom(str(module), _, 0):
+            return {module.partition(".")[0]}
+    return set()
+
+
+def _reads(node: ast.AST) -> bool:
+    """Whether an expression may evaluate, save or copy a module."""
+    match node:
+        case ast.Call(ast.Attribute(attr="train"), given, named):
+            return bool(given or named)
+        case ast.Attribute(attr=name) | ast.Name(id=name) | ast.alias(name=name):
+            return name in _READS
+    return False
