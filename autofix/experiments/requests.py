@@ -396,15 +396,18 @@ def line_map(path: Path, old: bytes, new: bytes) -> tuple[int, ...]:
     before, after = _stripped(old), _stripped(new)
     lines = [0] * len(after)
     codes = opcodes(before, after)
+    fresh, gone = list[int](), set[int]()
     for tag, a, b, c, d in codes:
         if tag == "equal" or (tag == "replace" and b - a == d - c):
             lines[c:d] = range(a + 1, b + 1)
+        else:
+            fresh += range(c, d)
+            gone.update(range(a, b))
     # A line that stands once in each was moved: it is still the same statement, and draws the same noise.
-    kept = set(lines)
-    for number, line in enumerate(after):
-        if line and not lines[number] and after.count(line) == before.count(line) == 1:
-            origin = before.index(line) + 1
-            lines[number] = 0 if origin in kept else origin
+    for number in fresh:
+        line = after[number]
+        if line and after.count(line) == before.count(line) == 1 and (origin := before.index(line)) in gone:
+            lines[number] = origin + 1
     # Statements that an edit splits or joins: a call that stands once in each of both is still the same call.
     splits = [
         (range(a + 1, b + 1), range(c + 1, d + 1)) for tag, a, b, c, d in codes if tag == "replace" and b - a != d - c
@@ -442,6 +445,7 @@ def _differing_calls(path: Path, old: bytes, new: bytes) -> tuple[list[ast.Call]
     return [*within(*one)], [*within(*other)]
 
 
+@functools.lru_cache(maxsize=16)
 def changed_lines(old: bytes, new: bytes) -> tuple[int, ...]:
     """The lines of `new` that are not in `old`."""
     codes = opcodes(old.splitlines(), new.splitlines())

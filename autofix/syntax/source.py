@@ -29,6 +29,7 @@ _SHARED = (ast.expr_context, ast.operator, ast.boolop, ast.unaryop, ast.cmpop)
 _EXACT_INSIDE_F_STRINGS = sys.version_info >= (3, 12)
 
 _QUOTED = re.compile("\\w*[\"']")
+_BYTES_OF_LINE = re.compile(rb"[^\r\n]*(?:\r\n?|\n)?")
 _WORD = re.compile(r"\b[^\W\d]\w*")
 
 Position = tuple[int, int, int, int]
@@ -506,8 +507,8 @@ def _alike(one: bytes, other: bytes) -> int:
 def encoding(data: bytes) -> str:
     """The codec of a Python file's bytes after a byte order mark; raises SyntaxError where Python knows none."""
     # Python ends lines at a lone \r too, where a BytesIO would not: it matters for the cookie.
-    lines = iter(data.splitlines(keepends=True)[:2])
-    found, _ = tokenize.detect_encoding(lambda: next(lines, b""))
+    lines = _BYTES_OF_LINE.finditer(data)
+    found, _ = tokenize.detect_encoding(lambda: next(lines)[0])
     return "utf-8" if found == "utf-8-sig" else found
 
 

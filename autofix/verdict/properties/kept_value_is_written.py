@@ -24,7 +24,6 @@ from collections.abc import Iterator
 from autofix.core.model import Finding, Treatment
 from autofix.experiments.requests import changed_lines
 from autofix.syntax import writes
-from autofix.syntax.source import Source
 from autofix.verdict.evidence import Evidence
 from autofix.verdict.left_open import other_name
 from autofix.verdict.property import Example, Property
@@ -145,6 +144,7 @@ class KeptValueIsWritten(Property):
 def _writes(evidence: Evidence) -> Iterator[ast.AST]:
     """The writes in place in lines that the edit changes."""
     for path, data in evidence.files.items():
-        lines, source = set(changed_lines(evidence.case.pool.target.read(path), data)), Source(path, data)
-        there = (node for node in source.walk() if getattr(node, "lineno", 0) in lines)
-        yield from (node for node in there if writes.written(source, node))
+        lines = set(changed_lines(evidence.case.pool.target.read(path), data))
+        if (source := evidence.edited_sources.source(str(path))) is not None:
+            there = (node for node in source.on_lines(lines) if getattr(node, "lineno", 0) in lines)
+            yield from (node for node in there if writes.written(source, node))

@@ -26,6 +26,7 @@ from pathlib import Path
 
 from autofix.core.edit import Declined, EditConflict
 from autofix.experiments.readings.learning import deprived
+from autofix.experiments.requests import changed_lines
 from autofix.experiments.spec import RunSpec
 from autofix.probe import wire
 from autofix.syntax import modes
@@ -176,15 +177,18 @@ def _lifted(evidence: Evidence, path: Path) -> Iterator[_Mode]:
     before, after = (one.source(str(path)) for one in (evidence.sources, evidence.edited_sources))
     if before is None or after is None:
         return
-    left = Counter(_key(*one) for one in _modes(after))
-    for one in _modes(before):
+    # One that stands in a line that both have is not taken away.
+    old, new = evidence.case.pool.target.read(path), evidence.files[path]
+    left = Counter(_key(*one) for one in _modes(after, changed_lines(old, new)))
+    for one in _modes(before, changed_lines(new, old)):
         left[key := _key(*one)] -= 1
         if left[key] < 0:
             yield one
 
 
-def _modes(source: Source) -> Iterator[_Mode]:
-    for one in source.walk():
+def _modes(source: Source, lines: Sequence[int]) -> Iterator[_Mode]:
+    """What may switch gradients off in statements of the module that stand on some lines."""
+    for one in source.on_lines(lines):
         if isinstance(one, ast.With):
             yield from (
                 (source, one, item.context_expr) for item in one.items if modes.may_switch_off(item.context_expr)
