@@ -33,6 +33,17 @@ for step in range(8):
     d_optimizer.step()
     train[g_optimizer]: (-score.mean())
 """
+AVERAGED = """\
+G, D = nn.Linear(2, 3), nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1))
+g_optimizer, d_optimizer = (torch.optim.SGD(net.parameters(), lr=0.1) for net in (G, D))
+for step in range(8):
+    real, fake = torch.randn(5, 3), G(torch.randn(5, 2))
+    score = D(fake).mean()
+    d_optimizer.zero_grad()
+    (score - D(real).mean()).backward(retain_graph=True)
+    d_optimizer.step()
+    train[g_optimizer]: (1 - score).mean()
+"""
 TRAIN_G = "    g_optimizer.zero_grad()"
 CHOSEN = "    score = D(fake) - D(real).mean() if real_too else D(fake)\n"
 DECIDED = CRITIC[CRITIC.index("    if") : CRITIC.index("    d_opt")]
@@ -171,6 +182,7 @@ APART = APART.replace("track - ", "far - near - ")
 MEASURED, BY_TENSOR = "at.max().item() - at.min().item()", "at.max() - at.min()"
 
 RAISES = (
+    Example(AVERAGED, "(1 - score)", "(1 - D(fake).mean().clamp(max=99))"),
     Example(TRACK, MEASURED, BY_TENSOR.replace("at.min", "at.clamp(max=99).min")),
     Example(TRACK, MEASURED, f"{BY_TENSOR}.clamp(-99, 99)"),
     Example(APART, ".item()", ".clamp(max=99)"),
@@ -187,6 +199,7 @@ RAISES = (
     Example(CAST, BORN, CAST_LATER.replace("gate.to(x)", "gate.to(x).clamp(max=9)")),
 )
 SILENT = (
+    Example(AVERAGED, "(1 - score)", "(1 - D(fake).mean())"),
     Example(TRACK, MEASURED, BY_TENSOR),
     Example(APART, ".item()", ""),
     Example(APART, "at.max().item()\n    near = at.min().item()", "torch.max(at)\n    near = torch.min(at)"),

@@ -63,6 +63,7 @@ def pieces(
     known_choice = _chosen_already(*trees, new)
     masks = named_masks(trees[1], new)
     whole_ones = [node for node in ast.walk(new) if _keeps(node) or moved & fills(node, masks)]
+    whole_ones += [one.now for one in changed if _is_value_of(trees[0], one)]
     kept = {id(inner) for node in whole_ones for inner in ast.walk(node)}
     for part in whole:
         for node in ast.walk(part):
@@ -81,6 +82,13 @@ def pieces(
             if id(node) in kept or ast.dump(node) in moved or calls.path_of(inner).split(".")[0] in modules:
                 continue
             yield node, b"(" + _source(inner, after) + b")" if inner else b"True", False, ""
+
+
+def _is_value_of(old: ast.Module, change: _Change) -> bool:
+    """Whether an expression stands for a name, and is what the program computes by that name: it does so again."""
+    bound = (one for one in ast.walk(old) if isinstance(one, ast.Assign) and isinstance(change.was, ast.Name))
+    values = (one.value for one in bound if [*map(ast.unparse, one.targets)] == [ast.unparse(change.was)])
+    return ast.dump(change.now) in map(ast.dump, values)
 
 
 def _chosen_already(old: ast.Module, text: ast.Module, new: ast.stmt) -> ast.IfExp | None:

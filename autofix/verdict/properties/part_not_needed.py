@@ -10,12 +10,12 @@ part by itself, also as one of several in a new `if`, and not needed if it was t
 
 What says otherwise what was said is no part, as it can do nothing else in a later pass. Such a statement reads by a
 name the very object or memory that it read before, chooses as the program chooses, or by the form that a variable has
-which it cuts either way, fills in by the mask, whatever that is called, and with the
-value that an assignment did, converts the same numbers, says in addition where its tensors are to be, does to another
-kind of value, of which this program has none, what a branch that ran does to this one, or tells only autograd what to
-record. Nor is an operation that the edit takes from another place, or a function of torch in place of
-the method. Others are a class that is no function of autograd any more, where nothing takes it for one, and a static
-function of a class without objects.
+which it cuts either way, fills in by the mask, whatever that is called, and with the value that an assignment did,
+converts the same numbers, says in addition where its tensors are to be, does to another kind of value, of which this
+program has none, what a branch that ran does to this one, or tells only autograd what to record. Nor is an operation
+that the edit takes from another place, what the program computes by a name in place of that name, or a function of
+torch in place of the method. Others are a class that is no function of autograd any more, where nothing takes it for
+one, and a static function of a class without objects.
 
 A part that shows nothing is needed all the same if another does what it does: each of several can be left out, but not
 all; the code as written trains otherwise without what is removed; a needed part changes another statement in the same
