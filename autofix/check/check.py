@@ -132,7 +132,7 @@ def _examined(path: Path, data: bytes, chosen: Iterable[Finder]) -> tuple[list[F
     if not able:
         return [], set()
     tree = parse(path, data)
-    seen = {name.decode() for name in _USED.findall(data)}
+    seen = {name.decode() for name in set(_USED.findall(data))}
     try:
         events, called = _played(tree, path, data, able)
         spots = [*_surveyed(tree, data, able), *_told(events, able)]

@@ -293,7 +293,8 @@ class Guards(Listener):
     def _check_growth(self, site: _Site, old: int, call: Call) -> None:
         """A graph that grows over several backwards and ends with the step that uses them has a bound.
 
-        Unless each goes through all of the one before: then it is a loss that grows, as a running total does.
+        Unless each goes through all of the one before: then it is a loss that grows, as a running total does. A
+        derivative that is asked for is no loss: an inner loop that is differentiated goes through all of its past.
         """
         after_step, site.segment = site.segment not in (-1, self._segment), self._segment
         if after_step:
@@ -301,7 +302,7 @@ class Guards(Listener):
                 self._report("growth", call.stack, site.grows)
             site.ends, site.grows = not old, ""
         near = _beside_leaves(call) if site.growths else set()
-        total = not after_step and bool(site.near) and site.near <= near
+        total = call.accumulate and not after_step and bool(site.near) and site.near <= near
         site.growths = site.growths + 1 if old > site.reached else 0
         site.reached, site.near = old, near
         if site.growths >= self._growing:

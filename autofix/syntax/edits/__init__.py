@@ -23,7 +23,7 @@ from autofix.syntax.edits.expressions import (
 from autofix.syntax.edits.for_caller import for_caller
 from autofix.syntax.edits.imports import ensure_import, ensure_name, with_gradient, without_gradient
 from autofix.syntax.edits.lasting import Lasting, lasting
-from autofix.syntax.edits.local_name import in_local_name, is_empty
+from autofix.syntax.edits.local_name import in_local_name, is_empty, own_names
 from autofix.syntax.edits.out_of_place import clone_before, not_inplace, out_of_place, value_after
 from autofix.syntax.edits.own_copy import own_copy
 from autofix.syntax.edits.own_name import own_name, takes_name_of_leaf

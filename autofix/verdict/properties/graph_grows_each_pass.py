@@ -5,7 +5,8 @@
 The same backward call reaches ever more operations of earlier passes: a state is carried over, and its graph is kept.
 Or the edit cuts the state where it is used, no backward reaches that graph, and it grows all the same, since the state
 is made of the one before. Or parameters are moved towards others with their graph: nothing goes backward to them, and
-each pass makes it longer.
+each pass makes it longer. This is not said of an inner loop that is differentiated itself and ends with the step that
+uses it.
 
 ## Why it matters
 
@@ -48,6 +49,22 @@ for _ in range(8):
     for mine, other in zip(teacher.parameters(), student.parameters()):
         mine.mul_(0.9).add_(other, alpha=0.1)
 """
+UNROLLED = """\
+weights = torch.zeros(6, requires_grad=True)
+optimizer = torch.optim.SGD([weights], lr=0.1)
+x, y = torch.randn(6, 3), torch.randn(6)
+for _ in range(4):
+    w = torch.zeros(3, requires_grad=True)
+    for _ in range(12):
+        loss = (weights.sigmoid() * (x @ w - y).square()).mean()
+        slope, = torch.autograd.grad(loss, w, create_graph=True)
+        with torch.no_grad():
+            w -= 0.1 * slope
+    loss = (x @ w - y).square().mean()
+    weights.grad, = torch.autograd.grad(loss, weights)
+    optimizer.step()
+"""
+RECORDED = ("        with torch.no_grad():\n            w -= 0.1 * slope", "        w = w - 0.1 * slope")
 NETS = "student, teacher = nn.Linear(3, 4), nn.Linear(3, 4)"
 _GROWS = {
     "growth": "this backward reaches",
@@ -68,6 +85,7 @@ class GraphGrowsEachPass(Seen):
     silent = (
         Example(CARRIED, "torch.randn(5, 3), hidden)", "torch.randn(5, 3), hidden.detach())"),
         Example(AVERAGED, "0.1 * z.mean(0)", "0.1 * z.detach().mean(0)"),
+        Example(UNROLLED, *RECORDED),
         Example(AVERAGE, "mine.mul_(0.9).add_(other, alpha=0.1)", "mine.data.mul_(0.9).add_(other.data, alpha=0.1)"),
     )
 

@@ -9,7 +9,8 @@ without a hit, a clamp or a norm that does not bind. A zero that stands in the t
 edit cuts, and the code switches on later what has no gradient now. Operations whose gradient is the same whatever
 they do (a sum, a copy, a view) are not counted, nor is what another operation replaces. A cut in front of indices, a
 mask or a count (`q.detach().max(1)[1]`) leaves out nothing, since these have no gradient. Nothing is said of an edit
-that cuts the graph between passes, nor of one that computes anew after a step unless it leaves out something, too.
+that cuts the graph between passes, be it of storage that each pass fills again, nor of one that computes anew after a
+step unless it leaves out something, too.
 
 ## Why it matters
 
@@ -21,7 +22,9 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 from autofix.experiments.compare import comparable
@@ -169,6 +172,18 @@ for _ in range(5):
     train: (head(rows) - 1).square().mean()
 """
 ROWS = ("rows = table[torch.randint(9, (4,))]", "rows = layer(steps[torch.randint(9, (4,))]).tanh()")
+SLOTS = """\
+net = nn.Linear(3, 1)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+slots = torch.zeros(4, 1)
+for _ in range(6):
+    for i in range(4):
+        slots[i] = net(torch.randn(3))
+    loss = (slots - 1).square().mean()
+    train: loss
+"""
+BOUND_SLOTS = SLOTS.replace("torch.randn(3))", "torch.randn(3)).clamp(-9, 9)")
+EMPTIED = ("    optimizer.step()\n", "    optimizer.step()\n    slots = slots.detach()\n")
 _INDIFFERENT = (
     *("Add", "Sub", "Sum", "View", "Reshape", "UnsafeView", "Alias", "AsStrided", "ToCopy"),
     *("Squeeze", "Unsqueeze", "Expand", "Transpose", "Permute", "TBackward"),
@@ -178,6 +193,8 @@ _INDIFFERENT = (
 
 _SAME_GRAPHS = (Effect.IDENTICAL, Effect.MEANT)
 """Where the edit's graphs are those of the reference, if it is right."""
+_WRITES = ("torch::autograd::CopySlices",)
+"""Writes to a part of a tensor."""
 _TAKES = ("Select", "Slice", "Index", "Gather")
 """Operations that take some rows. An edit that computes anew may take them of what a layer is given, instead."""
 _UNSEEN = (
@@ -195,6 +212,7 @@ _WORDS = re.compile(rb"\w+|[*/%]")
 class LeftOutOfGraph(Property):
     sentence = "the edit takes {subject}"
     raises = (
+        Example(BOUND_SLOTS, BOUND_SLOTS, SLOTS + "    slots = slots.detach()\n"),
         Example(WIDE, WRITE, "hidden.data.clamp_(-2, 2)"),
         Example(NORMED, NORM, "hidden.data.view(-1, 2).renorm_(2, 0, 5.0)"),
         Example(MASKED, "    hidden *= torch.ones(4)\n", ""),
@@ -224,6 +242,7 @@ class LeftOutOfGraph(Property):
         Example(CHOSEN, PICKS, PICKED.replace("best", "torch.argmax(seen.detach(), 1)")),
         Example(CHOSEN, PICKS, UNDER_NO_GRAD + PICKED),
         Example(TABLE, *ROWS),
+        Example(SLOTS, *EMPTIED),
     )
 
     def find(self, evidence: Evidence) -> Finding | None:
@@ -240,7 +259,8 @@ class LeftOutOfGraph(Property):
         written = [write.stack for saved in evidence.trace.saved for write in saved.writes if write.optimizer < 0]
         if not written and evidence.assessment.effect is not Effect.IDENTICAL:
             return None  # another reading may cut there, too
-        if _are_gone(evidence.followed, evidence.edited) and not _is_behind_zeros(evidence):
+        meant = _is_between_passes, _is_behind_zeros
+        if _are_gone(evidence.followed, evidence.edited) and not any(one(evidence) for one in meant):
             what = "what is written here" if written else "operations"
             return self.found(
                 written[0] if written else (),
@@ -275,15 +295,36 @@ def _are_gone(wanted: wire.Trace, got: wire.Trace, but: tuple[str, ...] = ()) ->
     But for those that hand a gradient on as it is, and some others. What a step is given by hand has no graph that
     could be told.
     """
-    gone = False
-    for index in range(len(wanted.counts)):
-        for one, other in zip(wanted.of(index), got.of(index), strict=False):
-            before, after = _counted(one, but), _counted(other, but)
-            by_hand = not other.shape and any(map(norm, other.gradients))
-            if after - before:
-                return False
-            gone = gone or (bool(before - after) and not by_hand)
-    return gone
+    pairs = [pair for index in range(len(wanted.counts)) for pair in _graphs(index, wanted, got, but)]
+    return not any(after - before for before, after in pairs) and any(before - after for before, after in pairs)
+
+
+def _graphs(
+    index: int, wanted: wire.Trace, got: wire.Trace, but: tuple[str, ...] = ()
+) -> Iterator[tuple[Counter[str], Counter[str]]]:  # fmt: skip
+    """The operations that lead to each step of an optimizer in both runs."""
+    for one, other in zip(wanted.of(index), got.of(index), strict=False):
+        before, after = _counted(one, but), _counted(other, but)
+        by_hand = not other.shape and any(map(norm, other.gradients))
+        yield (after if by_hand else before), after
+
+
+def _is_between_passes(evidence: Evidence) -> bool:
+    """Whether no more is left out than by a cut between the passes, as of storage that each pass fills again.
+
+    The cut reference keeps the writes of earlier passes in its graph: there are none before the first step, and more of
+    them with each one.
+    """
+    cut = evidence.of(replace(evidence.reading, truncated=True)) if evidence.letter.carried else None
+    if cut is None or comparable(cut):
+        return False
+    for index in range(len(cut.counts)):
+        if any(before - after for before, after in _graphs(index, cut, evidence.edited, _WRITES)):
+            return False
+        left = [(before - after).total() for before, after in _graphs(index, cut, evidence.edited)]
+        if any(left) and (left[0] or any(one >= later for one, later in pairwise(left))):
+            return False
+    return True
 
 
 def _is_behind_zeros(evidence: Evidence) -> bool:
