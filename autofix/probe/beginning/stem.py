@@ -127,6 +127,8 @@ class Stem:
         self.waits = Waits(plain, decoded(data))
         self.waits.ask(tree)
         noted(tree)
+        gc.freeze()  # the trees of a long script are millions of objects, which no later look at what lives need meet
+        self._frozen = gc.get_freeze_count()
         self._statements(data, tree.body, plain.body, ())
 
     def _statements(self, data: bytes, body: list[ast.stmt], plain: list[ast.stmt], at: Place) -> None:

@@ -77,7 +77,9 @@ def by_reducer(error: BaseException, roots: tuple[Any, ...] | None) -> bool:
     It is told how each pass uses the parameters. Neither autograd nor the program itself raises where it does: in C++,
     below the forward of a distributed module, or below the engine while that has parameters of such a module to fill.
     """
-    if type(error) is not RuntimeError or _DISTRIBUTED not in sys.modules:
+    # Without a group of processes there is no such module, and none has to be looked for among all objects.
+    distributed = _DISTRIBUTED in sys.modules and torch.distributed.is_available()
+    if type(error) is not RuntimeError or not (distributed and torch.distributed.is_initialized()):
         return False
     frames = frames_of(error)
     if roots is None:
