@@ -46,6 +46,16 @@ class _Called:
     stack: Raw = ()
 
 
+@dataclass(slots=True)
+class _Early:
+    """A call of a module before the first backward: its mode, its place, and how old what it made may be."""
+
+    called: _Called
+    trains: bool
+    stack: Raw
+    newest: int = -1
+
+
 class _Modes(dict[type[Any], bool]):
     """Whether modules of a class ask if they train."""
 
@@ -83,6 +93,10 @@ class Hooks(Listener):
         self._modes = _Modes()
         self._outermost = weakref.WeakKeyDictionary[torch.nn.Module, _Called]()
         """The modules that no other one calls."""
+        self._early: list[_Early] | None = []
+        """Their calls until the first backward: which of them it is about is known then."""
+        self._open: _Early | None = None
+        """The one that goes on."""
         self._depth = 0
         torch.nn.modules.module.register_module_forward_pre_hook(self._called)
         torch.nn.modules.module.register_module_forward_hook(self._left, always_call=True)
@@ -145,6 +159,12 @@ class Hooks(Listener):
             self._add_up(due, gradient)
 
     def backward(self, call: Call) -> None:
+        if self._early is not None:
+            oldest = min(graph.ages(graph.walk(call.roots)), default=0)
+            early, self._early = self._early, None
+            for one in early:  # what came before belongs to a beginning that runs may share, and says nothing
+                if one.newest > oldest:
+                    self._calls(one)
         if not call.accumulate or not self._sketches:
             return
         owned = set().union(*self._taps.owned)
@@ -193,19 +213,29 @@ class Hooks(Listener):
         modes = (
             wire.Mode(self._named(module), self._frames.resolve(one.stack), *map(tuple, (one.training, one.evaluating)))
             for module, one in self._outermost.items()
-            if one.asks
+            if one.training or one.evaluating
         )
         return {"hooks": tuple(hooks), "evaluated": tuple(evaluated), "modes": tuple(modes)}
 
     def _left(self, *_: object) -> None:
         self._depth -= 1
+        if self._open is not None and not self._depth:
+            self._open.newest, self._open = graph.now(), None
 
     def _count_mode(self, module: torch.nn.Module) -> None:
         if (one := self._outermost.get(module)) is None:
             one = self._outermost[module] = _Called(any(self._modes[type(part)] for part in module.modules()))
         if one.asks:
-            one.stack = self._frames.here()
-            self._add(one.training if module.training else one.evaluating)
+            found = _Early(one, module.training, self._frames.here())
+            if self._early is None:
+                self._calls(found)
+            else:
+                self._open = found
+                self._early.append(found)
+
+    def _calls(self, one: _Early) -> None:
+        one.called.stack = one.stack
+        self._add(one.called.training if one.trains else one.called.evaluating)
 
     def _called(self, module: torch.nn.Module, args: Any) -> None:
         if not self._depth and torch.is_grad_enabled():
