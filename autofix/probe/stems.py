@@ -23,6 +23,8 @@ if TYPE_CHECKING:  # a room needs Linux, and this has to be imported elsewhere, 
 
 _AFTER = 1.0
 """Seconds that a first run takes at least, before its beginning is worth a process of its own."""
+_LONG = 200_000
+"""Bytes of a script after which that is twice as many: a stem parses all of it twice, and notes each function."""
 _MOST = 6
 """Forks that wait at once: each holds what its memory differs in from the others'."""
 _PATIENCE = 20.0
@@ -269,9 +271,17 @@ def wanted(children: Iterable[Child]) -> Child | None:
         setup = asked.setup
         arranged = setup.entry not in ("", "cells") or setup.shorten or setup.skip_line
         plain = asked.mode == "baseline" and not arranged and not setup.compiled
-        if plain and child.place.room is not None and child.lasted() >= _after:
+        if plain and child.place.room is not None and child.lasted() >= _after * (1 + _size(asked.script) / _LONG):
             return child
     return None
+
+
+def _size(path: str) -> int:
+    """How many bytes a script has; 0 where it is none, as of a module that is run by its name."""
+    try:
+        return os.path.getsize(path)
+    except OSError:
+        return 0
 
 
 def _process(handle: int) -> int:
