@@ -103,7 +103,7 @@ class Caller(Attributes):
             self.switch(*function.mode)
         self.played.add(function.node)
         if not function.starts(ask.node):
-            self.called.add(function.mark())
+            self.called[function.node] = function
         try:
             return self._body(function, inner)
         finally:

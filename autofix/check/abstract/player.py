@@ -71,7 +71,7 @@ class Player(ABC):
         self.tape = tape
         self.main = main  # the file that is played as a script
         self.played: set[ast.AST] = set()  # functions that were gone through
-        self.called: set[str] = set()  # those that something in a file called, as `file:line`
+        self.called: dict[ast.AST, Function] = {}  # those that something in a file called
         self.texts: dict[ast.AST, str] = {}  # of conditions
         self.take = take  # whether an undecided condition holds
         self.budget = budget

@@ -35,7 +35,7 @@ def play(tree: ast.Module, path: str, data: bytes) -> tuple[list[Event], set[str
         program.run()
         for event in program.tape.events:
             found.setdefault((event.kind, event.place.node), event)
-        called |= program.called
+        called |= {one.mark() for one in program.called.values()}
         if not program.hesitated or b"backward" not in data:
             break
     return [*found.values()], called

@@ -6,6 +6,7 @@ import functools
 import itertools
 import sys
 import weakref
+from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from types import CodeType
@@ -24,6 +25,8 @@ from .witness import Witness
 _DUE = ("_forward_pre_hooks", "_forward_hooks", "_backward_pre_hooks", "_backward_hooks")
 _KEEPS = "retain_grad"
 _GRADIENT: Any = torch._C.TensorBase.grad
+_LATEST = 1_000
+"""Calls of modules before the first backward that are remembered."""
 _SKETCHED = 12
 """Steps before which the gradients are looked at."""
 
@@ -93,8 +96,8 @@ class Hooks(Listener):
         self._modes = _Modes()
         self._outermost = weakref.WeakKeyDictionary[torch.nn.Module, _Called]()
         """The modules that no other one calls."""
-        self._early: list[_Early] | None = []
-        """Their calls until the first backward: which of them it is about is known then."""
+        self._early: deque[_Early] | None = deque(maxlen=_LATEST)
+        """Their latest calls until the first backward: which of them it is about is known then."""
         self._open: _Early | None = None
         """The one that goes on."""
         self._depth = 0

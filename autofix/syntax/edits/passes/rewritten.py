@@ -42,6 +42,16 @@ def rewritten(source: Source) -> Iterator[Rewritten]:
                     yield Rewritten(nodes[0], name, held)
 
 
+def walked(source: Source, name: str) -> str:
+    """What a loop that trains walks through, a part by that name in each turn, and another loop again; or ''."""
+    for loop in (node for node in source.walk() if isinstance(node, ast.For)):
+        outer = list(blocks.loops(source, loop))
+        trains = outer and DERIVES & {calls.name_of(one) for one in calls.within(loop)}
+        if trains and (held := _Walk(source, loop, outer[-1]).holder(name)):
+            return held
+    return ""
+
+
 def _written(source: Source, node: ast.AST) -> str:
     """The variable whose tensor a write changes, if it does so past autograd, too."""
     return writes.written(source, node).removesuffix(".data")
