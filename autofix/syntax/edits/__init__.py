@@ -30,7 +30,7 @@ from autofix.syntax.edits.own_name import own_name, takes_name_of_leaf
 from autofix.syntax.edits.passes.begun import Begun, begun
 from autofix.syntax.edits.passes.emptied import Emptied, emptied
 from autofix.syntax.edits.passes.windows import windows
-from autofix.syntax.edits.registered import Registered, registered
+from autofix.syntax.edits.registered import Registered, completed, registered
 from autofix.syntax.edits.second_name import second_is_met, second_links, second_name, written_name
 from autofix.syntax.edits.spelled_out import spelled_out
 from autofix.syntax.edits.statements import (
