@@ -48,3 +48,4 @@ from autofix.syntax.edits.statements import (
     wrap,
 )
 from autofix.syntax.edits.steps import Splice, Step, rendered
+from autofix.syntax.edits.taken_for_copy import is_taken_for_copy
