@@ -19,8 +19,8 @@ the matter of *a name keeps its value*.
 from __future__ import annotations
 
 from autofix.syntax.edits import is_taken_for_copy
-from autofix.verdict import other_names
 from autofix.verdict.law import PASSES, KeptByChange, Runs, apart, at
+from autofix.verdict.shared import other_names
 
 
 class ASecondNameIsACopy(KeptByChange):

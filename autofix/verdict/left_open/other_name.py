@@ -7,8 +7,8 @@ from dataclasses import replace
 from autofix.core.model import Answer, Assessment, Question
 from autofix.verdict.law import at
 from autofix.verdict.left_open.told import told_as
-from autofix.verdict.other_names import kept, other, seen
 from autofix.verdict.runs import Runs
+from autofix.verdict.shared.other_names import kept, other, seen
 
 
 def asked(runs: Runs) -> Question | None:

@@ -15,8 +15,8 @@ A term that should measure how far something has moved is then always 0. The cod
 it. To keep the old value takes a copy (`.clone()`); `.detach()` alone only makes a second name.
 """
 
-from autofix.verdict import other_names
 from autofix.verdict.property import Evidence, Example, Finding, OfTheCode
+from autofix.verdict.shared import other_names
 
 MEMORY = """\
 net = nn.Linear(3, 3)

@@ -24,9 +24,9 @@ from collections.abc import Iterator
 from autofix.core.model import Finding, Treatment
 from autofix.experiments.requests import changed_lines
 from autofix.syntax import writes
-from autofix.verdict import other_names
 from autofix.verdict.evidence import Evidence
 from autofix.verdict.property import Example, Property
+from autofix.verdict.shared import other_names
 
 _BEFORE = "a name that it was given before"
 _ZEROS = "zero-difference", "zero-shown"

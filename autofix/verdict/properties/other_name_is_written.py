@@ -30,8 +30,8 @@ from dataclasses import replace
 from autofix.experiments.compare import comparable, differences
 from autofix.experiments.sketches import LIVE
 from autofix.probe import wire
-from autofix.verdict import other_names
 from autofix.verdict.property import Evidence, Example, Finding, Property
+from autofix.verdict.shared import other_names
 
 BLOCK = """\
 net, head = nn.Linear(3, 4), nn.Linear(4, 1)

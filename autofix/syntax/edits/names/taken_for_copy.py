@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from autofix.probe.wire import Frame
 from autofix.syntax import blocks, update, writes
 from autofix.syntax.calls import path_of
-from autofix.syntax.edits.second_name import reads_in, seconds
+from autofix.syntax.edits.names.second_name import reads_in, seconds
 from autofix.syntax.source import Source
 from autofix.syntax.sources import Sources
 
