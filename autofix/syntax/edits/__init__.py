@@ -48,3 +48,4 @@ from autofix.syntax.edits.statements import (
     wrap,
 )
 from autofix.syntax.edits.steps import Splice, Step, rendered
+from autofix.syntax.edits.walked_data import walked_data
