@@ -11,13 +11,15 @@ from typing import ClassVar
 
 from autofix.core.kinds import kinds, name_of
 from autofix.core.model import Reading
+from autofix.experiments.compare import comparable, differences
+from autofix.experiments.sketches import LIVE
 from autofix.probe import wire
 from autofix.verdict.blame import at
 from autofix.verdict.runs import Runs
 
 __all__ = [
     "KEPT", "PASSES", "SILENT", "KeptByChange", "KeptByGraphs", "Law", "Reading", "Ruling", "Runs", "Word",
-    "at", "broken", "is_broken", "laws", "required", "worse",
+    "apart", "at", "broken", "is_broken", "laws", "required", "worse",
 ]  # fmt: skip
 
 PASSES = 2
@@ -129,6 +131,14 @@ class KeptByGraphs(Law):
         if set(places) <= set(reading.through):
             return KEPT
         return Ruling(Word.BROKEN, self.sentence.format(place=at(places[0])))
+
+
+def apart(one: wire.Trace, other: wire.Trace | None) -> int:
+    """In how many passes two runs have other gradients; 0 where they train the same, or cannot be compared."""
+    if other is None or comparable(one) or comparable(other) or not differences(one, other, LIVE):
+        return 0
+    pairs = list(zip(one.steps or one.leaves, other.steps or other.leaves, strict=False))
+    return sum(a.optimizer == b.optimizer and a.gradients != b.gradients for a, b in pairs) or 1
 
 
 def broken(runs: Runs, reading: Reading) -> str:

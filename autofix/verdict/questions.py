@@ -19,7 +19,6 @@ from autofix.experiments.readings.letters import (
 )
 from autofix.probe import wire
 from autofix.syntax import calls
-from autofix.verdict import aims
 from autofix.verdict.blame import loss
 from autofix.verdict.derivatives import derivative, gradient
 from autofix.verdict.effect import trains_alike
@@ -29,6 +28,7 @@ from autofix.verdict.left_open import in_turn, other_name, own_output, start
 from autofix.verdict.left_open.averages import constant_averages
 from autofix.verdict.left_open.handed_on import ended_by_call
 from autofix.verdict.runs import Runs
+from autofix.verdict.shared import aims
 
 _LONG = 60
 REFUSED = "two-readings"

@@ -24,14 +24,16 @@ from autofix.syntax.edits.for_caller import for_caller
 from autofix.syntax.edits.imports import ensure_import, ensure_name, with_gradient, without_gradient
 from autofix.syntax.edits.lasting import Lasting, lasting
 from autofix.syntax.edits.local_name import in_local_name, is_empty, own_names
+from autofix.syntax.edits.names.own_name import own_name, takes_name_of_leaf
+from autofix.syntax.edits.names.second_name import second_is_met, second_links, second_name, written_name
+from autofix.syntax.edits.names.taken_for_copy import is_taken_for_copy
 from autofix.syntax.edits.out_of_place import clone_before, not_inplace, out_of_place, value_after
 from autofix.syntax.edits.own_copy import own_copy
-from autofix.syntax.edits.own_name import own_name, takes_name_of_leaf
 from autofix.syntax.edits.passes.begun import Begun, begun
 from autofix.syntax.edits.passes.emptied import Emptied, emptied
+from autofix.syntax.edits.passes.walked_data import walked_data
 from autofix.syntax.edits.passes.windows import windows
-from autofix.syntax.edits.registered import Registered, registered
-from autofix.syntax.edits.second_name import second_is_met, second_links, second_name, written_name
+from autofix.syntax.edits.registered import Registered, completed, registered
 from autofix.syntax.edits.spelled_out import spelled_out
 from autofix.syntax.edits.statements import (
     at_end,
@@ -48,4 +50,3 @@ from autofix.syntax.edits.statements import (
     wrap,
 )
 from autofix.syntax.edits.steps import Splice, Step, rendered
-from autofix.syntax.edits.walked_data import walked_data

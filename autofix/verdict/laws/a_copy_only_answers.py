@@ -21,7 +21,7 @@ the copy learns; where something would never learn but by the target; and where 
 
 from __future__ import annotations
 
-from autofix.verdict.aims import KeptByTargets
+from autofix.verdict.shared.aims import KeptByTargets
 
 
 class ACopyOnlyAnswers(KeptByTargets):

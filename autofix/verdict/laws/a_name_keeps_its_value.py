@@ -38,7 +38,7 @@ from autofix.experiments.spec import RunSpec
 from autofix.probe import wire
 from autofix.syntax.one_tensor import are_one, writes_to_one, written_alike
 from autofix.syntax.source import Source
-from autofix.verdict.law import PASSES, KeptByChange, Runs, at
+from autofix.verdict.law import PASSES, KeptByChange, Runs, apart, at
 
 Place = tuple[Source, ast.AST]
 
@@ -92,11 +92,11 @@ def _found(runs: Runs, stacks: Iterable[wire.Stack]) -> list[Place] | None:
 def passes_apart(runs: Runs) -> int:
     """In how many passes the program trains otherwise if names keep their values, while parameters move or not."""
     pairs = [(runs.letter, runs.old_values)]
-    if pairs[0][1] is not None and not _apart(*pairs[0]):
+    if pairs[0][1] is not None and not apart(*pairs[0]):
         both = (runs.code, replace(runs.code, old_values=True))
         runs.case.pool.expect(*(RunSpec.reference(one, Treatment.FROZEN) for one in both))
         pairs.append((runs.letter_frozen, runs.old_values_frozen))
-    return max(_apart(*pair) for pair in pairs)
+    return max(apart(*pair) for pair in pairs)
 
 
 def reads_what_is_written(runs: Runs) -> bool | None:
@@ -105,10 +105,3 @@ def reads_what_is_written(runs: Runs) -> bool | None:
     if old is None or moved is None or comparable(old) or comparable(moved):
         return None
     return bool(differences(old, moved, LIVE))
-
-
-def _apart(letter: wire.Trace, old: wire.Trace | None) -> int:
-    if old is None or comparable(letter) or comparable(old) or not differences(letter, old, LIVE):
-        return 0
-    pairs = list(zip(letter.steps or letter.leaves, old.steps or old.leaves, strict=False))
-    return sum(a.optimizer == b.optimizer and a.gradients != b.gradients for a, b in pairs) or 1

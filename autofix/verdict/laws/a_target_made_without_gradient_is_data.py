@@ -19,7 +19,7 @@ not made there; where something would never learn but by the target; and where t
 
 from __future__ import annotations
 
-from autofix.verdict.aims import KeptByTargets
+from autofix.verdict.shared.aims import KeptByTargets
 
 
 class ATargetMadeWithoutGradientIsData(KeptByTargets):

@@ -14,9 +14,7 @@ copies leave it as it is, since something else writes to that memory.
 
 from __future__ import annotations
 
-from autofix.experiments.compare import comparable, differences
-from autofix.experiments.sketches import LIVE
-from autofix.verdict.law import PASSES, KeptByChange, Runs, at
+from autofix.verdict.law import PASSES, KeptByChange, Runs, apart, at
 
 _JOINED = "one-memory-joined"
 
@@ -30,10 +28,7 @@ class WhatIsCollectedKeepsItsValue(KeptByChange):
         if not joined or not runs.case.pool.written["copied"]:
             return ""
         other = runs.of(self.changed(runs.code))
-        if comparable(other) or other.seen(_JOINED) or not differences(runs.letter, other, LIVE):
-            return ""
-        pairs = zip(runs.letter.steps or runs.letter.leaves, other.steps or other.leaves, strict=False)
-        if sum(one.gradients != two.gradients for one, two in pairs) < PASSES:
+        if other.seen(_JOINED) or apart(runs.letter, other) < PASSES:
             return ""
         return (
             f"all tensors that are collected at {at(joined[0].stack)} are views of one memory, which is written in "

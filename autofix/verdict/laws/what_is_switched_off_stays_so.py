@@ -23,8 +23,8 @@ owns, has no other; where the graph is not lost by a mode; and where training is
 
 from __future__ import annotations
 
-from autofix.verdict import lifted
 from autofix.verdict.law import KeptByChange, Runs
+from autofix.verdict.shared import lifted
 
 
 class WhatIsSwitchedOffStaysSo(KeptByChange):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from autofix.core.model import Assessment, Effect, Reading
 from autofix.probe import wire
-from autofix.verdict.aims import TARGET, constants, seen
 from autofix.verdict.left_open.told import told_as
 from autofix.verdict.runs import Runs
+from autofix.verdict.shared.aims import TARGET, constants, seen
 
 
 def trained(runs: Runs, reading: Reading, name: str) -> wire.Fact | None:

@@ -15,8 +15,8 @@ A term that should measure how far something has moved is then always 0. The cod
 it. To keep the old value takes a copy (`.clone()`); `.detach()` alone only makes a second name.
 """
 
-from autofix.verdict.left_open import other_name
 from autofix.verdict.property import Evidence, Example, Finding, OfTheCode
+from autofix.verdict.shared import other_names
 
 MEMORY = """\
 net = nn.Linear(3, 3)
@@ -101,4 +101,4 @@ class DifferenceIsZero(OfTheCode):
 
     def find(self, evidence: Evidence) -> Finding | None:
         found = super().find(evidence)
-        return None if found is not None and other_name.is_kept_by(evidence) else found
+        return None if found is not None and other_names.is_kept_by(evidence) else found

@@ -25,8 +25,8 @@ from autofix.core.model import Finding, Treatment
 from autofix.experiments.requests import changed_lines
 from autofix.syntax import writes
 from autofix.verdict.evidence import Evidence
-from autofix.verdict.left_open import other_name
 from autofix.verdict.property import Example, Property
+from autofix.verdict.shared import other_names
 
 _BEFORE = "a name that it was given before"
 _ZEROS = "zero-difference", "zero-shown"
@@ -134,9 +134,9 @@ class KeptValueIsWritten(Property):
             return None
         zero = next((fact for name in _ZEROS for fact in made.code.seen(name)), None)
         if what := evidence.shows_otherwise(evidence.reading):
-            cured = zero and other_name.is_kept_by(evidence)
+            cured = zero and other_names.is_kept_by(evidence)
             return None if cured else self.found(what=f"later, {what}: {_BEFORE} may show the write")
-        if zero is None or other_name.seen(evidence)[0]:  # of a name that the text tells it is asked
+        if zero is None or other_names.seen(evidence)[0]:  # of a name that the text tells it is asked
             return None
         return self.found(zero.stack, what=f"{_BEFORE} is the same tensor: the difference that is shown is always 0")
 

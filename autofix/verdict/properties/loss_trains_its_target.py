@@ -38,9 +38,9 @@ constant in seven of nine, and in two nobody could say; in none was it to be tra
 
 from __future__ import annotations
 
-from autofix.verdict import aims
 from autofix.verdict.left_open.aims import trained
 from autofix.verdict.property import Effect, Evidence, Example, Finding, Property
+from autofix.verdict.shared import aims
 
 SKILLS = """\
 encoder, skills, value = nn.Linear(4, 3), nn.Linear(3, 3), nn.Linear(3, 1)

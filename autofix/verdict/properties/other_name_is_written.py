@@ -33,8 +33,8 @@ from dataclasses import replace
 from autofix.experiments.compare import comparable, differences
 from autofix.experiments.sketches import LIVE
 from autofix.probe import wire
-from autofix.verdict.left_open import other_name
 from autofix.verdict.property import Evidence, Example, Finding, Property
+from autofix.verdict.shared import other_names
 
 BLOCK = """\
 net, head = nn.Linear(3, 4), nn.Linear(4, 1)
@@ -535,21 +535,21 @@ class OtherNameIsWritten(Property):
     )
 
     def find(self, evidence: Evidence) -> Finding | None:
-        name, place = other_name.seen(evidence)
-        if not name or (other_name.is_met(evidence) and not _matters(evidence)):
+        name, place = other_names.seen(evidence)
+        if not name or (other_names.is_met(evidence) and not _matters(evidence)):
             name, place = (
-                other_name.by_write(evidence) if _prints_otherwise(evidence, evidence.old_values) else ("", ())
+                other_names.by_write(evidence) if _prints_otherwise(evidence, evidence.old_values) else ("", ())
             )
-        return self.found(place, subject=f"`{name}`", other=other_name.other(evidence, name, place)) if name else None
+        return self.found(place, subject=f"`{name}`", other=other_names.other(evidence, name, place)) if name else None
 
 
 def _matters(evidence: Evidence) -> bool:
     """Whether the program trains or shows otherwise if the write goes to a copy, and the edit does not see to it."""
     other = evidence.of(replace(evidence.code, copied=True))
     trains = not comparable(other) and differences(evidence.letter, other, LIVE)
-    if trains or other_name.ends_otherwise(evidence):
-        return not other_name.is_kept_by(evidence)
-    return bool(other_name.walked(evidence)[0]) or _prints_otherwise(evidence, other)
+    if trains or other_names.ends_otherwise(evidence):
+        return not other_names.is_kept_by(evidence)
+    return bool(other_names.walked(evidence)[0]) or _prints_otherwise(evidence, other)
 
 
 def _prints_otherwise(evidence: Evidence, other: wire.Trace | None) -> bool:

@@ -16,8 +16,8 @@ what that call needs, or detach what leaves the block. A loss that trains its ow
 
 from __future__ import annotations
 
-from autofix.verdict import lifted
 from autofix.verdict.property import Effect, Evidence, Example, Finding, Property
+from autofix.verdict.shared import lifted
 
 GUIDED = """\
 scorer, model = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1)), nn.Linear(3, 3)

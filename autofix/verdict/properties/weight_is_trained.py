@@ -21,9 +21,9 @@ could say.
 
 from __future__ import annotations
 
-from autofix.verdict import aims
 from autofix.verdict.left_open.aims import trained
 from autofix.verdict.property import Evidence, Example, Finding, Property
+from autofix.verdict.shared import aims
 
 VIEWS = """\
 net, head = nn.Linear(4, 5), nn.Linear(5, 3)

@@ -23,7 +23,7 @@ _Name = tuple[str, frozenset[ast.AST]]
 """A name, and what gave it its value."""
 
 
-class _Second(NamedTuple):
+class Second(NamedTuple):
     """A name that shows what is written by another, and what was given one of both, if a statement did that."""
 
     name: _Name
@@ -35,7 +35,7 @@ def second_name(sources: Sources, stack: Sequence[Frame], *, older: bool = False
 
     `older`: one that was given to it before, and only that (`best = x`, then `x -= …`).
     """
-    return next((one.name[0] for _, _, one in _seconds(sources, stack, older=older)), "")
+    return next((one.name[0] for _, _, one in seconds(sources, stack, older=older)), "")
 
 
 def second_is_met(sources: Sources, stack: Sequence[Frame], *, older: bool = False) -> bool:
@@ -44,8 +44,8 @@ def second_is_met(sources: Sources, stack: Sequence[Frame], *, older: bool = Fal
     Where one does, as of `if better: return x` before `return before`, the passes that were compared may all have read
     the other.
     """
-    for source, statement, one in _seconds(sources, stack, older=older):
-        reads = _reads_in(source.function(statement) or source.tree)
+    for source, statement, one in seconds(sources, stack, older=older):
+        reads = reads_in(source.function(statement) or source.tree)
         later = [
             read
             for read in _later(one.name, reads, statement, some=older)
@@ -57,35 +57,35 @@ def second_is_met(sources: Sources, stack: Sequence[Frame], *, older: bool = Fal
 
 def second_links(sources: Sources, stack: Sequence[Frame]) -> Iterator[tuple[Source, ast.expr]]:
     """The tensor, by the name that is written, where an assignment gives it an older name."""
-    yield from ((source, one.link) for source, _, one in _seconds(sources, stack, older=True) if one.link)
+    yield from ((source, one.link) for source, _, one in seconds(sources, stack, older=True) if one.link)
 
 
-def _seconds(sources: Sources, stack: Sequence[Frame], *, older: bool) -> Iterator[tuple[Source, ast.stmt, _Second]]:
+def seconds(sources: Sources, stack: Sequence[Frame], *, older: bool) -> Iterator[tuple[Source, ast.stmt, Second]]:
     """Each such name of the first function that has one, with the statement that writes there, or has it written."""
     known: frozenset[ast.AST] = frozenset()
     function: Function | ast.Module | None = None
     for _, source, node in sources.nodes(stack):
         scope, statement = source.function(node) or source.tree, source.statement(node)
-        reads = _reads_in(scope)
-        found: list[_Second] = []
+        reads = reads_in(scope)
+        found: list[Second] = []
         if function is None:
             known = _given(reads, statement)
-            found += map(_Second, _beside(known, reads, statement))
+            found += map(Second, _beside(known, reads, statement))
         elif (handed := _handed(function, known, node)) is not None:
             known = reads.get(handed, frozenset())
-            found += [] if _is_to_be_written(known, statement, node) else [_Second((handed.id, known))]
+            found += [] if _is_to_be_written(known, statement, node) else [Second((handed.id, known))]
         else:
             return
         values = [one for one in known if isinstance(one, ast.Assign) and isinstance(one.targets[0], ast.Name)]
-        seconds = [
-            _Second((one.value.id, reads.get(one.value, frozenset())))
+        firsts = [
+            Second((one.value.id, reads.get(one.value, frozenset())), one.value)
             for one in values
             if isinstance(one.value, ast.Name)
         ]
         kept = [*_kept_before(source, reads, known, statement)] if older and function is None else []
         before = [*_named_before(known, reads, statement)]
-        found = before if older else found + seconds + before
-        known = known.union(*(one.name[1] for one in seconds))
+        found = before if older else found + firsts + before
+        known = known.union(*(one.name[1] for one in firsts))
         again = function is not None and _is_done_again(source, node, known)
         read = [one for one in found if again or _is_read(one.name, reads, statement, some=older)]
         shown = [(source, statement, one) for one in read + kept]
@@ -95,15 +95,15 @@ def _seconds(sources: Sources, stack: Sequence[Frame], *, older: bool) -> Iterat
         function = scope
 
 
-def _named_before(known: frozenset[ast.AST], reads: _Reads, write: ast.AST) -> Iterator[_Second]:
+def _named_before(known: frozenset[ast.AST], reads: _Reads, write: ast.AST) -> Iterator[Second]:
     """Names that were given to what has these definitions, and that of the write, in the order of the code."""
     for one in sorted({one for found in reads.values() for one in found}, key=lambda one: getattr(one, "lineno", 0)):
         for name, value in _pairs(one):
             if isinstance(value, ast.Name) and known and reads.get(value, frozenset()) - {write} == known - {write}:
-                yield _Second((name, frozenset({one})), value)
+                yield Second((name, frozenset({one})), value)
 
 
-def _kept_before(source: Source, reads: _Reads, known: frozenset[ast.AST], write: ast.stmt) -> Iterator[_Second]:
+def _kept_before(source: Source, reads: _Reads, known: frozenset[ast.AST], write: ast.stmt) -> Iterator[Second]:
     """Attributes and containers that are given what a statement writes, and are read in the file.
 
     Not where that is done once, before the loop of the write, or by constructors alone: what they tie is one on
@@ -122,7 +122,7 @@ def _kept_before(source: Source, reads: _Reads, known: frozenset[ast.AST], write
             if path_of(value) == mine and same and read[holder.rpartition(".")[2]] > len(stored):
                 given.append((name, one, value))
     if inside or any(getattr(source.function(one), "name", "__init__") != "__init__" for _, one, _ in given):
-        yield from (_Second((name, frozenset({one})), value) for name, one, value in given)
+        yield from (Second((name, frozenset({one})), value) for name, one, value in given)
 
 
 def _stored(statement: ast.AST) -> Iterator[tuple[str, str, ast.expr]]:
@@ -167,7 +167,7 @@ def _is_to_be_written(known: Iterable[ast.AST], statement: ast.stmt, call: ast.A
 
 
 @functools.lru_cache(maxsize=16)  # of the scopes that are asked about for every edit
-def _reads_in(scope: Function | ast.Module) -> _Reads:
+def reads_in(scope: Function | ast.Module) -> _Reads:
     return Reaching(scope).reads
 
 
