@@ -2,12 +2,13 @@
 
 ## What it does
 Gives the parameter a name of its own in the module, and computes the value from it where it is read:
-`self.scale = torch.exp(nn.Parameter(…))` becomes `self.raw_scale = nn.Parameter(…)` and a property `scale`.
+`self.scale = torch.exp(nn.Parameter(…))` becomes `self.raw_scale = nn.Parameter(…)` and a property `scale`. Or makes a
+parameter of the whole value: `nn.Parameter(torch.randn(3) * 0.1)` for `nn.Parameter(torch.randn(3)) * 0.1`.
 
 ## Why autograd fails
 The constructor computes the value once. The first backward frees its graph; the next pass finds it empty. The parameter
 itself stands in no attribute, so `parameters()` does not give it, and no optimizer trains it. An optimizer that is
-given the value refuses it, since it is a result.
+given the value refuses it, since it is a result; so does a deep copy of the module.
 
 ## Fix safety
 Safe where the run shows that the parameter gets a gradient and that nothing of the program holds it, and where the
@@ -21,15 +22,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from autofix.search.rule import Cause, Diagnosis, Example, Proposal, Rule, Sources, Tier
-from autofix.syntax.edits import registered
+from autofix.syntax.edits import completed, registered
 
 WHY = "The parameter behind {paths} is kept by name, and each forward computes from its current value."
+WHOLE = "Make a parameter of the whole value"
+WHY_WHOLE = "{path} is a parameter itself, which begins with that value."
 
 
 class ParameterWithoutName(Rule):
     code, name = "AG425", "parameter-without-name"
     title = "Keep the parameter, and compute from it where it is read"
-    causes = frozenset({Cause.FREED_GRAPH, Cause.NONLEAF_GRADIENT})
+    causes = frozenset({Cause.FREED_GRAPH, Cause.NONLEAF_GRADIENT, Cause.CONVERSION})
     tier = Tier.PASS
     examples = Example.each("""\
 import torch.nn.functional as F
@@ -130,12 +133,13 @@ prior = Prior(torch.tensor([3.0, 5.0]))
 optimizer = torch.optim.SGD(prior.parameters(), lr=0.1)
 for _ in range(5):
     train[optimizer]: -prior.log_prob(torch.randn(8)).mean()
-! the factor may be what the parameter is to begin with
+! unsafe: the factor may be what the parameter is to begin with, or count in each pass
 class Net(nn.Module):
     def __init__(self):
         super().__init__()
         self.bias = nn.Parameter(torch.zeros(3))
-        self.weight = nn.Parameter(torch.randn(3)) * 0.1
+-        self.weight = nn.Parameter(torch.randn(3)) * 0.1
++        self.weight = nn.Parameter(torch.randn(3) * 0.1)
 
     def forward(self, x):
         return (x * self.weight + self.bias).square().mean()
@@ -145,6 +149,24 @@ net = Net()
 optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(3):
     train[optimizer]: net(torch.ones(3))
+! unsafe: the same where the module is copied
+import copy
+class Layer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(3, 3)
+-        self.bias = nn.Parameter(torch.randn(3)).mul(0.1)
++        self.bias = nn.Parameter(torch.randn(3).mul(0.1))
+
+    def forward(self, x):
+        return (self.linear(x) + self.bias).tanh()
+
+
+layer = Layer()
+net = nn.Sequential(*(copy.deepcopy(layer) for _ in range(2)))
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    train[optimizer]: (net(torch.randn(5, 3)) - 1).square().mean()
 ! the value is made of another variable, too
 class Net(nn.Module):
     def __init__(self, most):
@@ -184,7 +206,12 @@ for _ in range(3):
         """For each constructor that keeps what crosses, made of parameters that it does not keep."""
         refused = diagnosis.cause is Cause.NONLEAF_GRADIENT
         made = diagnosis.lost("nonleaf") if refused else [one.made for one in diagnosis.trace.crossings]
+        if diagnosis.failure.function.endswith(".__deepcopy__"):
+            made = [one.stack for one in diagnosis.trace.origins]
         for found in registered(sources, made):
             if found.listed or not refused:
                 steps = [*found.steps, *(found.listed if refused else ())]
                 yield self.propose(steps, WHY.format(paths=", ".join(found.paths)))
+        if not refused:
+            for steps, path in completed(sources, made):
+                yield self.propose(steps, WHY_WHOLE.format(path=path), title=WHOLE, later=1)

@@ -3,6 +3,7 @@
 ## What it does
 Forgets what the pass before left (`model.state = None` at the begin of the loop, `del word` behind the step), where the
 code takes a start that stands ready if it finds nothing. So each pass begins with it, and not the first one alone.
+Where batches come in random order, it repeats at the begin of the loop what gives the state its start before it.
 So it does where each pass begins anew what one call takes with a state.
 
 ## Why autograd fails
@@ -163,6 +164,17 @@ net, x = Unit(), torch.randn(24, 3, 2)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for part in torch.randperm(24).split(6):
     train: (net(x[part]) - 1).pow(2).mean()
+! unsafe: the same of states that get their start before the loop over the batches, once in each epoch
+rnn, head = torch.nn.LSTM(2, 4), torch.nn.Linear(4, 1)
+opt = torch.optim.SGD([*rnn.parameters(), *head.parameters()], lr=0.1)
+for epoch in range(2):
+    h = torch.zeros(1, 6, 4)
+    c = torch.zeros(1, 6, 4)
+    for part in torch.randperm(24).split(6):
++        h = torch.zeros(1, 6, 4)
++        c = torch.zeros(1, 6, 4)
+        out, (h, c) = rnn(part.sin().expand(3, 2, 6).mT, (h, c))
+        train: (head(out[-1]) - 1).pow(2).mean()
 ! unsafe: each pass begins with a new hidden state, and the word that is said first is that of another sentence
 encoder = torch.nn.Linear(3, 5)
 cell, head = torch.nn.GRUCell(4, 5), torch.nn.Linear(5, 4)

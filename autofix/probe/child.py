@@ -188,7 +188,8 @@ class Run(State):
             self.guards = Reached(*known, lambda: int(hooks.cut_before()))  # a reference sets it later
         else:
             self.guards = Guards(*known, shapes=asked.shapes, growing=asked.growing)
-            self.taps.listeners += [GrowingLosses(self.frames), Unreachable(self.frames, self.taps, self.names)]
+            self.unreachable = Unreachable(self.frames, self.taps, self.names)
+            self.taps.listeners += [GrowingLosses(self.frames), self.unreachable]
             self.taps.listeners += [KeptGraphs(self.frames)] if asked.mode == "candidate" else []
         self.witness.guards = self.guards
 

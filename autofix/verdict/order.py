@@ -16,6 +16,7 @@ _EITHER_WAY = ("shared-across-passes",)
 _UNUSUAL = (
     "range-is-left", "loss-trains-its-target", "weight-is-trained", "gradient-sent-twice", "graph-older-than-update",
     "collected-values-are-one-memory", "leaf-loses-its-name", "sample-keeps-its-graph", "write-outlasts-pass",
+    "parameter-is-unreachable",
 )  # fmt: skip
 """Findings that say that another edit is usually meant: one that trains otherwise and has no doubt comes before."""
 _ASKED_FOR = {"write-outlasts-pass": "write-is-lost"}
@@ -140,6 +141,16 @@ def settles(fix: Fix) -> bool:
     """Whether nothing has to be built upon other edits: this one is safe, or what the field does, without a doubt."""
     key = _key(fix)
     return not key.unsafe or (_usual(fix) and not key.starves)
+
+
+def are_enough(fixes: Sequence[Fix]) -> bool:
+    """Whether edits built upon others are not worth their runs: each way to go is there.
+
+    One edit keeps the gradients, though with a doubt, and another changes them and has none.
+    """
+    left = [one for one in fixes if not _key(one).starves]
+    keeps = any(one.verdict.effect.keeps_gradients for one in left)
+    return keeps and any(not one.verdict.effect.keeps_gradients and not one.verdict.findings for one in left)
 
 
 def _usual(fix: Fix) -> bool:

@@ -13,7 +13,7 @@ import torch
 from ..program.expressions import is_at, parsed
 from ..program.frames import Frames, Raw
 from ..wire import Frame
-from . import caller
+from . import caller, graph
 from .names import Names
 from .remembered import Remembered
 from .taps import Listener, Taps
@@ -50,18 +50,21 @@ def listen(
 class Unreachable(Listener):
     """Parameters that were made before training began, get gradients, and that nothing of the program's holds.
 
-    No variable, module or optimizer has them, only the graph of what was computed from them.
+    No variable, module or optimizer has them, only the graph of what was computed from them. So it is with those that
+    get no gradient because a deep copy took the place of what was computed from them.
     """
 
     def __init__(self, frames: Frames, taps: Taps, names: Names) -> None:
         self._frames, self._taps, self._names = frames, taps, names
         self._made = Remembered[Raw]()
+        self._copied: list[torch.Tensor] = []
         listen(self._keep)
 
     def told(self) -> dict[str, Any]:
         """Each of them, by the place where it was made."""
         owned = set().union(*self._taps.owned)
-        lone = [one for one in self._made if one.grad is not None and id(one) not in owned]
+        behind = set(map(id, self._copied))
+        lone = [one for one in self._made if (one.grad is not None or id(one) in behind) and id(one) not in owned]
         lone = [one for one in lone if not self._names.name(one, "")]
         if lone:
             modules = (one for one in gc.get_objects() if issubclass(type(one), torch.nn.Module))
@@ -69,6 +72,10 @@ class Unreachable(Listener):
             lone = [one for one in lone if id(one) not in held]
         found = ((one, self._made.of(one)) for one in lone)
         return {"facts": tuple(self._frames.fact("unreachable", raw) for _, raw in found if raw)}
+
+    def copied(self, result: torch.Tensor) -> None:
+        """A deep copy takes the place of a result: the parameters that were made for this are kept to be told of."""
+        self._copied += [one for one in graph.leaves(graph.walk([result])) if one in self._made]
 
     def _keep(self, parameter: torch.Tensor) -> None:
         """Those that the program makes by its own hand: a layer that is let go of may have been a fixed projection."""

@@ -33,6 +33,7 @@ class State:
         """What a beginning has heard of what tensors are made of, where this run goes on from one, and asks."""
         self.standing: Any = None
         self.densities: Any = None
+        self.unreachable: Any = None
         self.performing: Any = None
         self.off: Any = None
         self.tracer: Any = None

@@ -87,6 +87,8 @@ def arm(run: State, uses: Uses, hooks: Hooks) -> None:
     functions.exchange(perform.resting.with_graphs)
     run.performing = perform
     perform.by_hand, perform.looked = carried.put, carried.evaluated.heard
+    if run.unreachable is not None:
+        perform.copies = run.unreachable.copied
     if run.densities is not None:
         perform.leaves_torch = run.densities.leaves_torch
     run.safe = MutationSafe(carried.wrote, uses, at_once=asked.at_once)

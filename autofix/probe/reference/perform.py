@@ -77,6 +77,8 @@ class Perform(Functions, Listener):
         """Who hears of what is looked at."""
         self.leaves_torch: Callable[[torch.Tensor], None] = lambda _tensor: None
         """Who hears of results that are turned into arrays or numbers."""
+        self.copies: Callable[[torch.Tensor], None] = lambda _tensor: None
+        """Who hears of results of which a deep copy is made."""
         self.begins: Callable[[torch.Tensor], None] = lambda _leaf: None
         """Who hears of a leaf before a write that is part of the forward."""
         self._in_step = False
@@ -259,6 +261,7 @@ class Perform(Functions, Listener):
             plain = target.clone()
         elif func.__name__ == "__deepcopy__":
             self._copies_deeply = True
+            self.copies(target)
             args[1][id(target)] = plain = self._deep_copy(target)
             return plain
         else:

@@ -31,8 +31,9 @@ from autofix.syntax.edits.out_of_place import clone_before, not_inplace, out_of_
 from autofix.syntax.edits.own_copy import own_copy
 from autofix.syntax.edits.passes.begun import Begun, begun
 from autofix.syntax.edits.passes.emptied import Emptied, emptied
+from autofix.syntax.edits.passes.walked_data import walked_data
 from autofix.syntax.edits.passes.windows import windows
-from autofix.syntax.edits.registered import Registered, registered
+from autofix.syntax.edits.registered import Registered, completed, registered
 from autofix.syntax.edits.spelled_out import spelled_out
 from autofix.syntax.edits.statements import (
     at_end,

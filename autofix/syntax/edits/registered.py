@@ -12,8 +12,8 @@ from autofix.core.edit import Declined
 from autofix.probe.wire import Stack
 from autofix.syntax import vocabulary
 from autofix.syntax.blocks import around
-from autofix.syntax.calls import name_of
-from autofix.syntax.edits.expressions import rename, replace
+from autofix.syntax.calls import name_of, within
+from autofix.syntax.edits.expressions import embed, rename, replace
 from autofix.syntax.edits.statements import insert_after
 from autofix.syntax.edits.steps import Step
 from autofix.syntax.names import copied, locals_of
@@ -55,6 +55,30 @@ def registered(sources: Sources, stacks: Iterable[Stack]) -> Iterator[Registered
     for source, maker in places:
         with contextlib.suppress(Declined):
             yield _registered(source, maker)
+
+
+def completed(sources: Sources, stacks: Iterable[Stack]) -> Iterator[tuple[list[Step], str]]:
+    """What makes a parameter of the whole value that a constructor keeps, where one stands within it; its path.
+
+    Not where a function keeps that value in a range, which a parameter would leave.
+    `self.weight = nn.Parameter(torch.randn(3)) * 0.1` becomes `nn.Parameter(torch.randn(3) * 0.1)`.
+    """
+    statements = dict.fromkeys(
+        (source, source.statement(node)) for stack in stacks for _, source, node in sources.located(stack)
+    )
+    for source, statement in statements:
+        match statement:
+            case ast.Assign([ast.Attribute(ast.Name()) as target], value) if _is_of_constructor(source, statement):
+                inside = [one for one in ast.walk(value) if _is_parameter(one)]
+                ranged = any(name_of(one) in vocabulary.KEEPS_IN_RANGE for one in within(value))
+                if len(inside) == 1 and isinstance(call := inside[0], ast.Call) and call is not value and not ranged:
+                    made = replace(source, call, source.segment(call.args[0]))
+                    yield [*made, *embed(source, value, f"{source.segment(call.func)}({{}})")], ast.unparse(target)
+
+
+def _is_of_constructor(source: Source, statement: ast.stmt) -> bool:
+    maker = source.function(statement)
+    return isinstance(maker, ast.FunctionDef) and maker.name == "__init__" and statement in maker.body
 
 
 def _registered(source: Source, maker: ast.FunctionDef) -> Registered:
@@ -118,7 +142,7 @@ def _parameter(source: Source, maker: ast.FunctionDef, value: ast.expr) -> ast.e
 
 
 def _is_parameter(node: ast.AST) -> bool:
-    return isinstance(node, ast.Call) and name_of(node) == "Parameter" and not any(w.arg for w in node.keywords)
+    return isinstance(node, ast.Call) and name_of(node) == "Parameter" and len(node.args) == 1 and not node.keywords
 
 
 def _has_parameter(maker: ast.FunctionDef, node: ast.AST) -> bool:

@@ -7,7 +7,10 @@ A name was given to what another name stands for (`masked = scores`), the new on
 overlap (`now, after = values[:-1], values[1:]`, then `after[done] = 0`), where nothing reads the whole afterwards; of
 data of which each turn hands a slice to a function that writes to it (`net(data[i : i + 16])`); and of what outlives
 the pass that gives it a second name (`mesh = self.template`, `mesh += …`), if it is no state: that is also written by
-its own name or starts empty, or its new value is made of the old one. Of a leaf it is said where the
+its own name or starts empty, or its new value is made of the old one. So it is, lastly, of data that a pass is given by
+a name of its own, and that a later pass is given again: an item of a list or of a data set, an attribute of one, what a
+function keeps, an array's memory, or a default value. There the new values are made of the old ones, numbers, draws and
+what a module holds; what is made of other data of the pass makes a state. Of a leaf it is said where the
 older name is read afterwards (`best = w`, then `w -= …`), or an attribute that a method gave it (`self.best = self.w`),
 or a container that is given it in the same loop (`best["w"] = w`, `seen.append(w)`). A run in which the write goes to a
 copy trains otherwise or, of a leaf, shows other numbers in the end of the script, where the edit shows those of the
@@ -381,6 +384,42 @@ for _ in range(4):
     print(seen.mean().item())
 """
 
+STANDING = """\
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.one, self.two = nn.Linear(3, 4), nn.Linear(3, 4)
+        self.scale = torch.rand(3)
+
+    def forward(self, x, y=None):
+        seen = self.one(x)
+        WRITE
+        return seen + self.two(x)
+
+
+def taken(i):
+    return rows[i]
+
+
+array = torch.rand(3, 6, 3).numpy()
+rows = [torch.rand(6, 3) for _ in range(3)]
+records = [{"x": one, "y": torch.rand(6, 3)} for one in rows]
+net = Net()
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for epoch in range(EPOCHS):
+    for i, record in enumerate(records):
+        loss = (net(GIVEN) - 1).square().mean()
+        train: loss
+"""
+KEPT = ("self.one(x)", "self.one(x.clone())")
+
+
+def _standing(given: str, write: str = "x *= self.scale", epochs: int = 3) -> str:
+    return STANDING.replace("GIVEN", given).replace("WRITE", write).replace("EPOCHS", str(epochs))
+
+
+LONG = _standing("taken(i)").replace("range(3)", "range(45)")
+
 
 class OtherNameIsWritten(Property):
     change = "copied"
@@ -417,8 +456,20 @@ class OtherNameIsWritten(Property):
         Example(IN_A_TUPLE, *IN_PLACE),
         Example(IN_A_LIST, *IN_PLACE),
         Example(RESIDUAL, "net(x)", "net(x.clone())"),
+        Example(_standing("taken(i)"), *KEPT),
+        Example(LONG, *KEPT),
+        Example(_standing("taken(i)", "spread = x.std(0)\n        x.sub_(x.mean(0)).div_(spread)"), *KEPT),
+        Example(_standing("record['x']", "x += 0.1 * torch.randn_like(x)"), *KEPT),
+        Example(_standing("torch.from_numpy(array[i])", "x[:, 0] = 0"), *KEPT),
+        Example(_standing("").replace("(self, x, y=None)", "(self, x=torch.rand(6, 3))"), *KEPT),
     )
     silent = (
+        Example(_standing("taken(i)"), "x *= self.scale", "x = x * self.scale"),
+        Example(_standing("taken(i)", epochs=1), *KEPT),
+        Example(_standing("taken(i).clone()"), *KEPT),
+        Example(_standing("torch.tensor(array[i])"), *KEPT),
+        Example(_standing("record['x'], record['y']", "x.mul_(0.9).add_(y)"), *KEPT),
+        Example(_standing("taken(i), rows[i - 1]", "x += self.two(y).mean().detach()"), *KEPT),
         Example(BEFORE.replace("* whole", "* masked"), *SPARED),
         Example(STACKED, "x -= seen.detach()", "x = x - seen.detach()"),
         Example(STACKED.replace("net(data[i", "net(torch.rand(8, 4)[i"), *LAYERED),
@@ -498,7 +549,7 @@ def _matters(evidence: Evidence) -> bool:
     trains = not comparable(other) and differences(evidence.letter, other, LIVE)
     if trains or other_names.ends_otherwise(evidence):
         return not other_names.is_kept_by(evidence)
-    return _prints_otherwise(evidence, other)
+    return bool(other_names.walked(evidence)[0]) or _prints_otherwise(evidence, other)
 
 
 def _prints_otherwise(evidence: Evidence, other: wire.Trace | None) -> bool:

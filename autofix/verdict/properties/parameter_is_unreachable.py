@@ -3,9 +3,10 @@
 ## What it finds
 
 A parameter that was made before training began gets a gradient in the code as written, and no variable, module or
-optimizer has it: only the graph of what was computed from it does, as in `self.scale = torch.exp(nn.Parameter(…))`. The
-edit keeps it so. This is not said of a parameter that the program holds, as one that is frozen or updated by hand, nor
-of those of a layer that was let go of: that may be a fixed projection.
+optimizer has it: only the graph of what was computed from it does, as in `self.scale = torch.exp(nn.Parameter(…))`. Or
+it would get one, and a deep copy of what was computed from it has none. The edit keeps it so. This is not said of a
+parameter that the program holds, as one that is frozen or updated by hand, nor of those of a layer that was let go of:
+that may be a fixed projection.
 
 ## Why it matters
 
@@ -60,16 +61,43 @@ BY_HAND = FACTORS.replace("users,", "raw = nn.Parameter(torch.randn(6, 3))\nuser
 BY_HAND = BY_HAND.replace("    optimizer.step()\n", "    optimizer.step()\n    raw.data -= 0.1 * raw.grad\n")
 LAYER = FACTORS.replace("nn.Parameter(torch.randn(*shape)).tanh()", "nn.Linear(4, shape[1])(torch.ones(shape[0], 4))")
 OFF = ("users.sum(1)", "users.detach().sum(1)")
+CLONED = """\
+class Layer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(3, 3)
+        self.bias = MADE
+
+    def forward(self, x):
+        return (self.linear(x) + self.bias).tanh()
+
+
+layer = Layer()
+model = nn.Sequential(*(copy.deepcopy(layer) for _ in range(2)))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for _ in range(4):
+    loss = (model(torch.randn(5, 3)) - 1).square().mean()
+    train: loss
+"""
+SCALED = "import copy\n" + CLONED.replace("MADE", "nn.Parameter(torch.randn(3)) * 0.1")
+KEPT = "import copy\n" + CLONED.replace("MADE", "(torch.ones(3, requires_grad=True) * torch.randn(3)).cumsum(0)")
+DETACHED = ("nn.Parameter(torch.randn(3)) * 0.1", "(nn.Parameter(torch.randn(3)) * 0.1).detach()")
 
 
 class ParameterIsUnreachable(Property):
     change = "registered"
     sentence = (
-        "nothing keeps the parameter that is made here: it gets a gradient, but no optimizer can train it. Keep it as"
+        "nothing keeps the parameter that is made here, so that no optimizer can train it. Keep it as"
         " an attribute (`self.raw = nn.Parameter(…)`), and compute from it in each forward"
     )
-    raises = (Example(KERNEL, *KEEP), Example(KERNEL, *CUT), Example(FACTORS, *KEEP))
-    silent = (Example(HELD, *KEEP), Example(TENSOR, *OFF), Example(BY_HAND, *KEEP), Example(LAYER, *OFF))
+    raises = (Example(KERNEL, *KEEP), Example(KERNEL, *CUT), Example(FACTORS, *KEEP), Example(SCALED, *DETACHED))
+    silent = (
+        Example(HELD, *KEEP),
+        Example(TENSOR, *OFF),
+        Example(BY_HAND, *KEEP),
+        Example(LAYER, *OFF),
+        Example(KEPT, ".cumsum(0)", ".cumsum(0).detach()"),
+    )
 
     def find(self, evidence: Evidence) -> Finding | None:
         lost = evidence.letter.seen("unreachable")

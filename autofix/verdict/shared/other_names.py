@@ -7,8 +7,9 @@ from dataclasses import replace
 from autofix.core.model import Reading
 from autofix.experiments.compare import comparable, differences
 from autofix.experiments.sketches import LIVE
+from autofix.experiments.spec import Intervention, RunSpec
 from autofix.probe import wire
-from autofix.syntax.edits import lasting, second_is_met, second_name, written_name
+from autofix.syntax.edits import lasting, second_is_met, second_name, walked_data, written_name
 from autofix.verdict.runs import Runs
 
 
@@ -26,7 +27,29 @@ def seen(runs: Runs) -> tuple[str, wire.Stack]:
     for stack in (*spoiled(runs), *made):
         if (found := lasting(sources, stack)) is not None:
             return found.path, stack[:1]
-    return "", ()
+    return walked(runs)
+
+
+def walked(runs: Runs) -> tuple[str, wire.Stack]:
+    """The same of data that a pass is given and writes, and that a later pass trains on once more."""
+    stacks = dict.fromkeys(write.stack for write in _writes(runs) if not write.whole)
+    found = ((one.path, stack[:1]) for stack in stacks if (one := walked_data(runs.sources, stack)) is not None)
+    first = next(found, ("", ()))
+    return first if first[0] and _is_read_again(runs) else ("", ())
+
+
+def _is_read_again(runs: Runs) -> bool:
+    """Whether a pass trains otherwise for what an earlier one wrote: one of those compared, or one behind them."""
+    for how in (Intervention.NONE, Intervention.FURTHER):
+        specs = (RunSpec.reference(one, intervention=how) for one in (runs.code, replace(runs.code, copied=True)))
+        letter, other = map(runs.case.pool.get, specs)
+        if comparable(letter) or comparable(other):
+            return False
+        if any(not one.note for one in differences(letter, other, LIVE)):
+            return True
+        if letter.outcome == "finished":
+            return False
+    return False
 
 
 def by_write(runs: Runs) -> tuple[str, wire.Stack]:
@@ -46,8 +69,11 @@ def is_met(runs: Runs) -> bool:
 
 def spoiled(runs: Runs) -> list[wire.Stack]:
     """Where the program itself spoiled a saved tensor."""
-    writes = (write.stack for saved in runs.trace.saved for write in saved.writes if write.optimizer < 0)
-    return list(dict.fromkeys(writes))
+    return list(dict.fromkeys(write.stack for write in _writes(runs)))
+
+
+def _writes(runs: Runs) -> list[wire.Write]:
+    return [write for saved in runs.trace.saved for write in saved.writes if write.optimizer < 0]
 
 
 def kept(runs: Runs) -> Reading | None:

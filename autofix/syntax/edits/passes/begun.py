@@ -12,7 +12,7 @@ from operator import itemgetter
 from autofix.probe.wire import Carrier, Crossing, Frame
 from autofix.syntax import blocks, calls, names
 from autofix.syntax.blocks import holds
-from autofix.syntax.edits.passes.begun_elsewhere import begun_by_nobody, begun_elsewhere
+from autofix.syntax.edits.passes.begun_elsewhere import begun_before, begun_by_nobody, begun_elsewhere
 from autofix.syntax.edits.passes.outlived import outlived
 from autofix.syntax.edits.passes.resets import left_as_it_is
 from autofix.syntax.edits.passes.shuffled import is_of_rows, shuffled
@@ -78,6 +78,7 @@ def begun(crossings: Iterable[Crossing], failed: Sequence[Frame], sources: Sourc
     yield from _in_whole(crossings, failed, sources)
     yield from _beside(crossings, failed, sources)
     yield from _in_random_order(crossings, failed, sources)
+    yield from _before_random_order(crossings, failed, sources)
 
 
 def _as_handed(crossings: Iterable[Crossing], failed: Sequence[Frame], sources: Sources) -> Iterator[Begun]:
@@ -217,6 +218,25 @@ def _in_random_order(crossings: Iterable[Crossing], failed: Sequence[Frame], sou
                     steps = replace_statement(source, whole, [source.segment(made)])
                     start = source.segment(made.value)
                     yield Begun(source, steps, carrier.path, start, place[0], "shuffled-batches-share-state")
+
+
+def _before_random_order(crossings: Iterable[Crossing], failed: Sequence[Frame], sources: Sources) -> Iterator[Begun]:
+    """Where batches come in random order: each turn is given the start that states get before the loop so far."""
+    crossings = list(crossings)
+    place = shuffled(sources, failed, crossings)
+    carriers = dict.fromkeys(carrier for one in crossings if one.by == "failing" for carrier in one.carriers)
+    of_rows = [one for one in carriers if is_of_rows(sources, one)] if place else []
+    for _, source, node in sources.nodes(place if of_rows else ()):
+        here = (one for one in of_rows if (one.file, one.function) == (place[0].file, place[0].function))
+        loop = next(blocks.loops(source, node))
+        made = {one: carrier for carrier, one in begun_before(loop, here, source, sources.project_of(failed))}
+        in_order = sorted(made, key=lambda one: one.lineno)
+        for first in in_order[:1]:
+            steps = insert_before(
+                source, loop.body[0], [line for one in in_order for line in names.copied(source, one)]
+            )
+            start = source.segment(first.value) if isinstance(first, ast.Assign | ast.Expr) else ""
+            yield Begun(source, steps, made[first].path, start, place[0], "shuffled-batches-share-state")
 
 
 def _is_called_again(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 import itertools
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from autofix.probe.wire import Carrier, Crossing, Frame
@@ -49,9 +50,9 @@ def begun_elsewhere(
                 for one in calls.within(turn)
                 if one.lineno > statement.lineno and next(blocks.loops(source, one), None) is loop
             ]
-            if not owner and any(_is_given(one, path) and calls.name_of(one) in takers for one in later):
+            if not owner and any(is_given(one, path) and calls.name_of(one) in takers for one in later):
                 yield carrier, source, statement, ""
-            elif owner and any(_is_part(own, one) or _is_given(one, path) for one in later):
+            elif owner and any(_is_part(own, one) or is_given(one, path) for one in later):
                 parts = (one for one in _parts(own, source, statement, same, files) if owner.endswith(one))
                 yield from ((carrier, source, statement, owner.removesuffix(one)) for one in itertools.islice(parts, 1))
 
@@ -93,6 +94,15 @@ def times_begun(carrier: Carrier, failed: Sequence[Frame], sources: Sources) -> 
     return sum(1 for source in files for _ in _starts(source, name))
 
 
+def turns_begun(carrier: Carrier, failed: Sequence[Frame], sources: Sources) -> Counter[tuple[str, int]]:
+    """How often functions, in so many of their loops, give a state its start."""
+    owner, _, name = carrier.path.rpartition(".")
+    files = sources.project_of(failed)
+    methods = _resets(name, files) if owner else _NONE
+    found = ((source, one) for source in files for one, _ in _starts(source, name, methods))
+    return Counter((blocks.qualified(source, one), len(list(blocks.loops(source, one)))) for source, one in found)
+
+
 def _uncalled(name: str, methods: frozenset[str], files: Sequence[Source]) -> Iterator[tuple[Source, ast.FunctionDef]]:
     """The methods that give a state its start, by a statement or by `methods` of parts, and that nothing names."""
     for source in files:
@@ -114,6 +124,18 @@ def _is_asked_for(source: Source, method: ast.FunctionDef) -> bool:
     required = len(method.args.args) - len(method.args.defaults)
     plain = not method.decorator_list and not method.name.startswith("__") and method.name != "forward"
     return plain and required == 1 and isinstance(source.parent(method), ast.ClassDef)
+
+
+def begun_before(
+    loop: ast.stmt, carriers: Iterable[Carrier], source: Source, sources: Sequence[Source]
+) -> Iterator[tuple[Carrier, ast.stmt]]:  # fmt: skip
+    """The states of a function that get their start before a loop, each with the last statement that gives it."""
+    before = blocks.above(source, loop)
+    for carrier in carriers:
+        owner, _, name = carrier.path.rpartition(".")
+        given = _starts(source, name, _resets(name, sources) if owner else _NONE)
+        made = [one for one, path in given if path == carrier.path and one in before]
+        yield from ((carrier, one) for one in made[-1:])
 
 
 @functools.lru_cache(maxsize=256)  # many variables of a pass have one name, and a project has many files
@@ -166,10 +188,10 @@ def _takers(carrier: Carrier, sources: Sources) -> set[str]:
     if home is None or function is None:
         return set()
     near = home.mentioning(carrier.path) if isinstance(function, ast.Module) else ast.walk(function)
-    return {calls.name_of(one) for one in near if isinstance(one, ast.Call) and _is_given(one, carrier.path)}
+    return {calls.name_of(one) for one in near if isinstance(one, ast.Call) and is_given(one, carrier.path)}
 
 
-def _is_given(call: ast.Call, path: str) -> bool:
+def is_given(call: ast.Call, path: str) -> bool:
     """Whether a call is handed a state."""
     return any(True for one in calls.values(call) for _ in names.mentions(one, path))
 

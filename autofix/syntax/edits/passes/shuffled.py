@@ -126,7 +126,7 @@ def is_of_rows(sources: Sources, carrier: Carrier) -> bool:
 
 
 def _hands_on(value: ast.expr, name: str, *, several: bool) -> bool:
-    given = value.args if isinstance(value, ast.Call) else []
+    given = (part for one in value.args for part in names.parts(one)) if isinstance(value, ast.Call) else ()
     return several and any(calls.path_of(one).rpartition(".")[2] == name for one in given)
 
 
