@@ -51,14 +51,16 @@ class Names:
         if self._looks >= _LOOKS:
             return
         self._looks += 1
-        found = self._scopes(frame or sys._getframe(1))
+        frame = frame or sys._getframe(1)
+        found, outermost = self._scopes(frame), self._outermost(frame)
         for name, value in found:
             if id(value) not in self._roots and self._is_container(value):
                 self._roots[id(value)] = (name, value)
             if isinstance(value, (dict, list, tuple)) and self._bound.setdefault(name, id(value)) != id(value):
                 self._rebuilt.add(name)
         fresh = {}
-        for name, tensor in self._tensors(found):
+        for path, tensor in self._tensors(found):
+            name = outermost.get(id(tensor), path) if path.isidentifier() else path
             if not self.name(tensor, ""):
                 self._names.keep(tensor, name)
                 fresh[name] = tensor
@@ -95,6 +97,14 @@ class Names:
             found.extend((n, v) for n, v in self._frames.variables(one).items() if not n.startswith("__"))
             if one.f_globals is not one.f_locals and one.f_back is not None:
                 found.extend((n, v) for n, v in one.f_globals.items() if not n.startswith("__"))
+        return found
+
+    def _outermost(self, frame: FrameType) -> dict[int, str]:
+        """The names of tensors in the outermost frame that has them: the same wherever the look is taken."""
+        found: dict[int, str] = {}
+        for one in self._frames.running(frame):
+            variables = reversed(self._frames.variables(one).items())
+            found.update((id(value), name) for name, value in variables if isinstance(value, torch.Tensor))
         return found
 
     def _remember(self, fresh: dict[str, torch.Tensor]) -> None:

@@ -89,6 +89,28 @@ for _ in range(200):
 """
 FLAG = (", requires_grad=True", "")
 
+EQUATION = """\
+net = nn.Sequential(nn.Linear(2, 8), nn.Tanh(), nn.Linear(8, 1))
+optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+points, times = torch.rand(20, 1, requires_grad=True), torch.rand(20, 1, requires_grad=True)
+
+
+def slope(u, x, **how):
+    return torch.autograd.grad(u.sum(), x, **how)[0]
+
+
+def residual(x, t):
+    u = net(torch.cat([x, t], 1))
+    u_x = slope(u, x, create_graph=True)
+    return slope(u, t, create_graph=True) - slope(u_x, x)
+
+
+for _ in range(200):
+    loss = residual(points, times).square().mean()
+    train: loss
+"""
+THROUGH = ("slope(u_x, x)", "slope(u_x, x, create_graph=True)")
+
 
 class NoOptimizerYet(Property):
     sentence = "{subject} gets no gradient any more. No optimizer owns it yet, but one that is made later may"
@@ -97,6 +119,7 @@ class NoOptimizerYet(Property):
         *(Example(one, *EDIT) for one in (ONE_PHASE, ENDLESS, IN_FUNCTIONS)),
         Example(FORCES, *LOOKED_AT),
         Example(STARTS, *FLAG),
+        Example(EQUATION, *THROUGH),
     )
 
     def find(self, evidence: Evidence) -> Finding | None:
