@@ -83,6 +83,19 @@ def test_a_statement_of_the_same_text_is_judged_by_it_wherever_it_stands() -> No
     assert not ran_alike(twice.encode(), both.encode(), rarely, set(), before=False)
 
 
+def test_a_statement_that_is_put_before_the_same_is_judged_by_it() -> None:
+    twice = "def one(x):\n    x[0] = 0\n    return x\ndef two(x):\n    x[0] = 0\n    return x\n"
+    both = twice.replace("    x[0]", "    x = x.clone()\n    x[0]")
+    rarely, usually = 6, 2
+    assert ran_alike(twice.encode(), both.encode(), rarely, {usually}, before=False) == usually
+    assert not ran_alike(twice.encode(), both.encode(), rarely, set(), before=False)
+    for other in ("x = x.detach()\n    x[0] = 0\n    return x\n", "x = x.clone()\n    x[1] = 0\n    return x\n"):
+        new = both[: both.rindex("x = x.clone()")] + other
+        assert not ran_alike(twice.encode(), new.encode(), rarely, {usually}, before=False)
+    known = both.replace("    x = x.clone()\n", "", 1)
+    assert not ran_alike(known.encode(), both.encode(), rarely, {usually}, before=False)
+
+
 def test_a_branch_that_did_not_run_either_says_nothing() -> None:
     new = IN_PLACE.replace("buffer)\n", f"buffer){CUT}\n").replace("zero_()", f"zero_(){CUT}")
     assert not ran_alike(IN_PLACE.encode(), new.encode(), RARE, set(), before=False)

@@ -24,7 +24,7 @@ from autofix.syntax.sources import Sources
 from autofix.verdict.decide import comes_late, decide, foresee
 from autofix.verdict.effect import agrees
 from autofix.verdict.evidence import Evidence
-from autofix.verdict.order import is_best, only_adds, settles, still_worth_a_run
+from autofix.verdict.order import are_enough, is_best, only_adds, settles, still_worth_a_run
 from autofix.verdict.runs import Case
 
 DEPTH = 3
@@ -71,7 +71,7 @@ class Rounds:
                 found += self._try(case, built)
                 if depth and any(map(is_best, self.fixes)):
                     return
-            if not found or any(map(settles, self.fixes)):
+            if not found or any(map(settles, self.fixes)) or are_enough(self.fixes):
                 return
             level = self._next(found)
 

@@ -143,6 +143,16 @@ def settles(fix: Fix) -> bool:
     return not key.unsafe or (_usual(fix) and not key.starves)
 
 
+def are_enough(fixes: Sequence[Fix]) -> bool:
+    """Whether edits built upon others are not worth their runs: each way to go is there.
+
+    One edit keeps the gradients, though with a doubt, and another changes them and has none.
+    """
+    left = [one for one in fixes if not _key(one).starves]
+    keeps = any(one.verdict.effect.keeps_gradients for one in left)
+    return keeps and any(not one.verdict.effect.keeps_gradients and not one.verdict.findings for one in left)
+
+
 def _usual(fix: Fix) -> bool:
     return fix.candidate.conventional and fix.verdict.effect is Effect.CHANGED and not fix.verdict.findings
 

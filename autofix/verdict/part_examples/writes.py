@@ -157,8 +157,26 @@ for _ in range(8):
 """
 LAST = "last[known] = seen[known]"
 BLENDED = "last = mask * seen + (1 - mask) * last"
+BY_ALIAS = """\
+net, head = nn.Linear(3, 4), nn.Linear(4, 1)
+optimizer = torch.optim.SGD([*net.parameters(), *head.parameters()], lr=0.1)
+for _ in range(8):
+    gate = net(torch.randn(5, 3)).sigmoid()
+    size = gate.square().mean()
+    low = (torch.arange(4) < 1).float()
+    masked = gate
+    masked[:, low.bool()] = 1.0
+    loss = (head(masked) * masked).mean() + size
+    train: loss
+"""
+TO_ALIAS = BY_ALIAS[BY_ALIAS.index("    masked") : BY_ALIAS.index("    loss")]
+IN_WHERE = "    masked = torch.where(low.bool(), torch.ones_like(gate), gate)\n"
+IN_SUM = "    masked = low + (1 - low) * gate\n"
 
 RAISES = (
+    Example(BY_ALIAS, TO_ALIAS, IN_WHERE.replace("(gate), gate", "(gate), gate.clamp(-9, 9)")),
+    Example(BY_ALIAS, TO_ALIAS, IN_WHERE.replace("low.bool()", "low.bool() & (gate < 9)")),
+    Example(BY_ALIAS, TO_ALIAS, IN_SUM.replace("low +", "low * low +")),
     Example(CARRIED_ON, LAST, BLENDED.replace("* last", "* last.clamp(-9, 9)")),
     Example(CARRIED_ON, LAST, BLENDED.replace("mask * seen", "mask * mask * seen")),
     Example(JUMPS, JUMP, WHERE_SEEN.replace("mask, jumped", "mask, jumped.clamp(-9, 9)")),
@@ -177,6 +195,8 @@ RAISES = (
     Example(RENORMED, RENORMS, BY_FUNCTION.replace("99", "98")),
 )
 SILENT = (
+    Example(BY_ALIAS, TO_ALIAS, IN_WHERE),
+    Example(BY_ALIAS, TO_ALIAS, IN_SUM),
     Example(CARRIED_ON, LAST, BLENDED),
     Example(CARRIED_ON, LAST, BLENDED.replace("mask * seen", "known.float() * seen")),
     Example(JUMPS, JUMP, WHERE_SEEN),

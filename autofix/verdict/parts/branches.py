@@ -21,11 +21,12 @@ def ran_alike(old: bytes, new: bytes, line: int, ran: Collection[int], *, before
     """The line of a changed statement that ran, and was changed in the same way; 0 for none.
 
     Lines are those of the old text if `before`, else of the new one. A statement of the same text is, wherever it
-    stands. In the other branch of its condition: around what was there stands the same, it is given to the same name,
-    and what was there is made of nothing else.
+    stands, and so is one that the edit puts before a statement of the same text. In the other branch of its condition:
+    around what was there stands the same, it is given to the same name, and what was there is made of nothing else.
     """
     trees = ast.parse(old), ast.parse(new)
     lines = {(one[0] if before else one[1]).lineno: _text(one) for one in _changed(*trees)}
+    lines = lines if before else _put_before(*trees) | lines
     for there in set(ran) - {line}:
         if lines.get(there, there) == lines.get(line):
             return there
@@ -207,6 +208,20 @@ def _changed(old: ast.AST, new: ast.AST) -> Iterator[tuple[ast.stmt, ast.stmt]]:
                 yield from _changed(one, other)
                 if isinstance(one, ast.stmt) and not hasattr(one, "body") and ast.dump(one) != ast.dump(other):
                     yield one, other
+
+
+def _put_before(old: ast.Module, new: ast.Module) -> dict[int, list[str]]:
+    """Simple statements that the edit puts before others: each with that one, as text, by its line."""
+    known, rest = [*map(_text, _in_turn(old))], {ast.dump(node) for node in ast.walk(old)}
+    texts = {pair[0].lineno: _text(pair) for pair in _in_turn(new) if not hasattr(pair[0], "body")}
+    return {line: pair for line, pair in texts.items() if pair not in known and pair[1] in rest}
+
+
+def _in_turn(tree: ast.Module) -> Iterator[tuple[ast.stmt, ast.stmt]]:
+    """Each two statements that follow one another in a block."""
+    for node in ast.walk(tree):
+        for block in (found for _, found in ast.iter_fields(node) if isinstance(found, list)):
+            yield from itertools.pairwise(one for one in block if isinstance(one, ast.stmt))
 
 
 def _changes(old: list[ast.stmt], new: list[ast.stmt]) -> list[tuple[ast.stmt, ast.stmt]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from autofix.verdict.parts.bare import plain
 from autofix.verdict.parts.rewritten import bound_in, scope_of
@@ -13,6 +13,7 @@ _MADE = {"zeros": 0, "zeros_like": 0, "new_zeros": 0, "ones": 1, "ones_like": 1,
 """What makes a tensor of one value, and that value."""
 _GIVEN = {"tensor": 0, "new_tensor": 0, "full": 1, "full_like": 1, "new_full": 1}
 """What makes a tensor of the value that it is given, and the place of that."""
+_MADE_OF = "made of"
 _SHAPED = {"unsqueeze", "view", "reshape", "expand", "expand_as", "bool", "float", "to", "type_as"}
 """Methods that leave a mask what it says."""
 
@@ -27,23 +28,32 @@ def fills(node: ast.AST, masks: Mapping[str, ast.expr]) -> set[str]:
     masked = {f"{_mask(mask)} {_value(value)} {plain(base)}" for mask, value, base in _filled(node)}
     match node:
         case ast.Assign([ast.Subscript()], value) | (ast.Call(ast.Attribute(attr="zeros_like" | "ones_like")) as value):
-            masked.add(f"made of {_value(value)}")
+            masked.add(f"{_MADE_OF} {_value(value)}")
     return masked
+
+
+def is_filled_by(write: ast.stmt, masks: Mapping[str, ast.expr], texts: Collection[str]) -> bool:
+    """Whether a statement fills in what some others, as such texts, fill in."""
+    return any(one in texts for one in fills(write, masks) if not one.startswith(_MADE_OF))
 
 
 def named_masks(tree: ast.AST, statement: ast.stmt) -> dict[str, ast.expr]:
     """What masks are called in the function of a statement: names that are bound once, each with the mask of a name.
 
-    That name is bound once there, too, or never.
+    That name is bound once there, too, or never. So is what a second name stands for.
     """
     scope = scope_of(tree, statement)
     bound, found = bound_in(scope), {}
     for one in ast.walk(scope):
         match one:
-            case ast.Assign([ast.Name(name)], value) if bound[name] == 1 and _mask(value) != plain(value):
+            case ast.Assign([ast.Name(name)], value) if bound[name] == 1 and _is_named(value):
                 if all(bound[node.id] <= 1 for node in ast.walk(value) if isinstance(node, ast.Name)):
                     found[name] = value
     return found
+
+
+def _is_named(value: ast.expr) -> bool:
+    return isinstance(value, ast.Name) or _mask(value) != plain(value)
 
 
 class _Named(ast.NodeTransformer):
@@ -74,6 +84,8 @@ def _filled(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr, ast.expr]]:
             rest
         ) == _mask(_other_way(mask)):
             yield mask, value, base
+        case ast.BinOp(mask, ast.Add(), ast.BinOp(rest, ast.Mult(), base)) if _mask(rest) == _mask(_other_way(mask)):
+            yield mask, ast.Constant(1), base
         case ast.BinOp(one, ast.Mult(), other):
             yield _other_way(one), ast.Constant(0), other
             yield _other_way(other), ast.Constant(0), one
@@ -104,7 +116,9 @@ def _shapes(index: ast.expr) -> bool:
 def _value(node: ast.expr) -> str:
     match node:
         case ast.Call(ast.Attribute(attr=name)) if name in _MADE:
-            return plain(ast.Constant(_MADE[name]))
+            return _value(ast.Constant(_MADE[name]))
         case ast.Call(ast.Attribute(attr=name), args) if name in _GIVEN and len(args) > _GIVEN[name]:
-            return plain(args[_GIVEN[name]])
+            return _value(args[_GIVEN[name]])
+        case ast.Constant(int() | float() as number):
+            return repr(float(number))
     return plain(node)

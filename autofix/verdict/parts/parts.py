@@ -18,13 +18,13 @@ from autofix.verdict.parts.bare import bare
 from autofix.verdict.parts.branches import for_refused
 from autofix.verdict.parts.brought_back import lost_by, needs_of, reached
 from autofix.verdict.parts.by_kind import stood_there
-from autofix.verdict.parts.filled import fills, named_masks
+from autofix.verdict.parts.filled import fills, is_filled_by, named_masks
 from autofix.verdict.parts.laid_out import laid_out
 from autofix.verdict.parts.moved import Move, moves
 from autofix.verdict.parts.options import options
 from autofix.verdict.parts.paired import paired, unmatched
 from autofix.verdict.parts.pieces import done, pieces, spliced
-from autofix.verdict.parts.rewritten import named, renamed, rewrites, shape, takes_out
+from autofix.verdict.parts.rewritten import named, renamed, rewrites, scope_of, shape, takes_out
 from autofix.verdict.parts.statements import Item, flat, left_out, statements
 from autofix.verdict.parts.texts import Texts, changed, parsed, passed_over, shifted, side_by_side
 
@@ -111,8 +111,7 @@ def _of_file(path: Path, old: bytes, new: bytes, options: Collection[str]) -> It
     gone, fresh = _only_in_one(ours, theirs, stretches)
     lost = lost_by(ours, last)
     rid = [node for item in gone for node in ast.walk(item.shown)]
-    filled = (fills(node, named_masks(first, item.node)) for item in gone for node in ast.walk(item.shown))
-    moved = {ast.dump(node) for node in rid if isinstance(node, ast.expr)}.union(*filled, *map(done, rid))
+    moved = {ast.dump(node) for node in rid if isinstance(node, ast.expr)}.union(_fills(first, gone), *map(done, rid))
     refused = {id(branch): way for way, branch in for_refused(*trees)}
     called = renamed(gone, fresh, *trees, stretches)
     for mine, other in paired(gone, fresh, before, after, place):
@@ -136,6 +135,7 @@ def _of_file(path: Path, old: bytes, new: bytes, options: Collection[str]) -> It
             or (other and not mine and stood_there(first, last, other.node))
             or takes_out(was, now, last, (item.node for item in fresh))
             or (mine and not other and _idle(mine.node, changed(after, lines), back + 1))
+            or (mine and not other and _is_filled_again(first, mine, last, fresh))
         )
         if not idle and without is None:
             yield None
@@ -166,6 +166,19 @@ def _of_file(path: Path, old: bytes, new: bytes, options: Collection[str]) -> It
                     )
     for move in moves(ours, theirs, {id(one) for item in (*gone, *fresh) for one in _whole(item)}):
         yield from (*_undone(move, path, before, after), *_always(move, path, (ours, theirs), before, after))
+
+
+def _fills(tree: ast.Module, items: Iterable[Item]) -> set[str]:
+    """What some statements of a text fill in where a mask says so."""
+    found = (fills(node, named_masks(tree, item.node)) for item in items for node in ast.walk(item.shown))
+    return set[str]().union(*found)
+
+
+def _is_filled_again(old: ast.Module, gone: Item, new: ast.Module, fresh: Iterable[Item]) -> bool:
+    """Whether a new statement of the same function fills in what one does that is gone: then that one adds nothing."""
+    scope = getattr(scope_of(old, gone.node), "name", "")
+    there = (item for item in fresh if getattr(scope_of(new, item.node), "name", "") == scope)
+    return is_filled_by(gone.node, named_masks(old, gone.node), _fills(new, there))
 
 
 def _only_in_one(
