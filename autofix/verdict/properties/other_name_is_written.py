@@ -10,9 +10,9 @@ the pass that gives it a second name (`mesh = self.template`, `mesh += …`), if
 its own name or starts empty, or its new value is made of the old one. So it is of what an object or a container holds
 (`self.features = h`, `seen.append(h)`, `x = out.states`), where the passes train on that, too, and of data that a pass
 is given by a name of its own, and that a later pass is given again: an item of a list or of a data set, an attribute of
-one, what a function keeps, an array's memory, or a default value. There the new values are made of the old ones, numbers, draws and
-what a module holds; what is made of other data of the pass makes a state. Of a leaf it is said where the
-older name is read afterwards (`best = w`, then `w -= …`), or an attribute that a method gave it (`self.best = self.w`),
+one, what a function keeps, an array's memory, or a default value. There the new values are made of the old ones,
+numbers, draws and what a module holds; what is made of other data of the pass makes a state. Of a leaf it is said where
+the older name is read afterwards (`best = w`, then `w -= …`), or an attribute that a method gave it (`self.best = self.w`),
 or a container that is given it in the same loop (`best["w"] = w`, `seen.append(w)`). A run in which the write goes to a
 copy trains otherwise or, of a leaf, shows other numbers in the end of the script, where the edit shows those of the
 code; or a condition decides whether a pass reads the older name (`if better: return x`, then `return before`); and the
