@@ -22,10 +22,12 @@ import ast
 from collections.abc import Iterator
 
 from autofix.probe.wire import Origin
+from autofix.search import leaves
 from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
 from autofix.syntax import blocks, calls, names, vocabulary
 from autofix.syntax.edits import Step, append_call, insert_after, insert_before, move_before, set_keyword
 
+WHY_COPY = "The copy is a leaf of its own, also where what it is made of has a graph."
 WHY_INPUT = "The input requires a gradient before anything is computed from it, so that the result's graph reaches it."
 WHY_EARLIER = "What goes into the forward is the leaf that the derivative is taken by, not what it was made of."
 WHY_GRAPH = f"{WHY_INPUT} Its derivative has a graph, so that a loss is trained through it."
@@ -149,7 +151,11 @@ derivative(a.pow(2).sum())
             for depth, (_, source, node) in enumerate(sources.located(origin.stack[:_DEEPEST])):
                 if isinstance(node, calls.VALUES):
                     edits = append_call(source, node, ".requires_grad_()")
-                    yield self.propose(edits, WHY_INPUT, later=2 + 3 * depth)
+                    copies = calls.name_of(node) == "clone"
+                    if copies:
+                        leaf = append_call(source, node, leaves.LEAF)
+                        yield self.propose(leaf, WHY_COPY, title="Make a leaf of the copy", later=2 + 3 * depth)
+                    yield self.propose(edits, WHY_INPUT, later=2 + copies + 3 * depth)
                     if graph and not depth:
                         yield self.propose([*edits, *graph], WHY_GRAPH, later=Tier.CREATE - self.tier)
             yield from self._earlier(origin, sources)

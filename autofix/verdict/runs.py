@@ -419,6 +419,15 @@ class Runs:
             return Shortened(code, made, max(tolerance, LIVE)) if made is not None else None
         return None
 
+    def dies_further(self, reading: Reading) -> str:
+        """Of what that is autograd's the edited script dies as it goes on, where the code died there, too; else ''."""
+        leads = (RunSpec.reference(reading, treatment, Intervention.FURTHER) for treatment in WAYS)
+        if not any(made is not None and made.outcome == "failed" for made in map(self.case.pool.made, leads)):
+            return ""
+        edited = self.case.pool.get(replace(RunSpec.edited(self.files), intervention=Intervention.FURTHER))
+        failure = edited.failure if edited.outcome == "failed" else None
+        return failed_with(edited) if failure is not None and (failure.in_backward or failure.kind) else ""
+
     def sharing(self, reading: Reading) -> tuple[wire.Trace, wire.Trace]:
         """The edited script as it goes on with arrays that keep their values, and with those that follow weights."""
         spec, ways = RunSpec.edited(self.files), (Intervention.UNSHARED, Intervention.FURTHER)

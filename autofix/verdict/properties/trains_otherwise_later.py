@@ -4,7 +4,8 @@
 
 In the passes compared the edit trains as the code does. Where the program compares something, or counts in turns, both
 then go on: to the end of the script, or for a while, up to 200 steps. There a gradient, a step or a number that the
-code prints, or takes of a tensor, is another, or the edited script fails where the code does not.
+code prints, or takes of a tensor, is another, or the edited script fails where the code does not. Where the code dies
+there itself, the edited script dies of what is autograd's.
 
 ## Why it matters
 
@@ -53,6 +54,38 @@ for number in range(60):
 IN_FORWARD = "self.cell(x, self.state)", "self.cell(x, self.state.detach())"
 BEHIND = "    optimizer.step()\n", "    optimizer.step()\n    reader.state = reader.state.detach()\n"
 
+DESCENT = """\
+def descend(start, target):
+    q = start.clone()
+    for number in range(30):
+        loss = (q - target).square().sum() + 0.1 * q.tanh().sum()
+        loss.requires_grad_()
+        loss.backward()
+        q -= 0.1 * q.grad
+        q.grad.zero_()
+        if number % 10 == 0:
+            print(loss.item())
+    return q
+
+
+q = torch.zeros(3)
+for target in torch.randn(2, 3):
+    q = descend(BEGINS, target)
+"""
+FROM_LAST = DESCENT.replace("BEGINS", "q")
+FROM_VALUE = DESCENT.replace("BEGINS", "q.detach()")
+LEAF = """\
+    q = start.clone()
+    for number in range(30):
+        loss = (q - target).square().sum() + 0.1 * q.tanh().sum()
+        loss.requires_grad_()
+        loss.backward()
+        q -= 0.1 * q.grad
+"""
+UPDATED = LEAF.replace("clone()", "clone().requires_grad_()").replace(
+    "        q -= 0.1 * q.grad\n", "        with torch.no_grad():\n            q -= 0.1 * q.grad\n"
+)
+
 
 class TrainsOtherwiseLater(Property):
     last = True
@@ -60,14 +93,22 @@ class TrainsOtherwiseLater(Property):
     raises = (
         Example(WINDOW, *IN_FORWARD),
         Example(KEPT, *STORED),
+        Example(FROM_LAST, LEAF, UPDATED),
     )
     silent = (
         Example(WINDOW, *BEHIND),
         Example(KEPT, *BEFORE),
+        Example(FROM_VALUE, LEAF, UPDATED),
         Example(KEPT.replace("number >= 40", "number >= 400"), *STORED),
     )
 
     def find(self, evidence: Evidence) -> Finding | None:
-        made = evidence.further(evidence.reading) if evidence.may_go_on else None
-        what = made.departure(printed=evidence.prints_alike) if made is not None else ""
+        if not evidence.may_go_on:
+            return None
+        made = evidence.further(evidence.reading)
+        if made is None:  # the code dies there itself, or the runs are not alike
+            died = evidence.dies_further(evidence.reading)
+            what = f"the edited script stops with {died}" if died else ""
+        else:
+            what = made.departure(printed=evidence.prints_alike)
         return self.found(what=what) if what else None
