@@ -12,13 +12,13 @@ its own name or starts empty, or its new value is made of the old one. So it is 
 is given by a name of its own, and that a later pass is given again: an item of a list or of a data set, an attribute of
 one, what a function keeps, an array's memory, or a default value. There the new values are made of the old ones,
 numbers, draws and what a module holds; what is made of other data of the pass makes a state. Of a leaf it is said where
-the older name is read afterwards (`best = w`, then `w -= …`), or an attribute that a method gave it (`self.best = self.w`),
-or a container that is given it in the same loop (`best["w"] = w`, `seen.append(w)`). A run in which the write goes to a
-copy trains otherwise or, of a leaf, shows other numbers in the end of the script, where the edit shows those of the
-code; or a condition decides whether a pass reads the older name (`if better: return x`, then `return before`); and the
-edit keeps the write as it is. This is not said of what is read by the new name alone,
-nor of containers that were given it before, nor of a tensor that began empty and is handed to a function that fills it.
-Where the write shows in nothing but what is printed, it is said of an edit that prints what the code prints.
+the older name is read afterwards (`best = w`, then `w -= …`), or an attribute that a method gave it (`self.best =
+self.w`), or a container that is given it in the same loop (`best["w"] = w`, `seen.append(w)`). A run in which the write
+goes to a copy trains otherwise or, of a leaf, shows other numbers in the end of the script, where the edit shows those
+of the code; or a condition decides whether a pass reads the older name (`if better: return x`, then `return before`);
+and the edit keeps the write as it is. This is not said of what is read by the new name alone, nor of containers that
+were given it before, nor of a tensor that began empty and is handed to a function that fills it. Where the write shows
+in nothing but what is printed, it is said of an edit that prints what the code prints.
 
 ## Why it matters
 
@@ -503,7 +503,7 @@ class OtherNameIsWritten(Property):
     silent = (
         _held("self.seen = h", "h[:, 0] = 0", "0"),
         _held("self.seen = h.clone()", "h[:, 0] = 0", "net.seen.square().mean()"),
-        _held("self.seen = h", "pass; h = h.clone(); h[:, 0] = 0", "net.seen.square().mean()"),
+        Example(_held(*ATTRIBUTE).text, "h[:, 0] = 0", "h = h.clone()\n        h[:, 0] = 0"),
         _held('h = kept["h"].clone()', "h.mul_(0.5)", "kept['h'].square().mean()"),
         Example(_standing("taken(i)"), "x *= self.scale", "x = x * self.scale"),
         Example(_standing("taken(i)", epochs=1), *KEPT),
