@@ -492,6 +492,7 @@ class OtherNameIsWritten(Property):
         Example(RESIDUAL, "net(x)", "net(x.clone())"),
         _held(*ATTRIBUTE),
         _held(*ITEM),
+        _held("self.seen = h = h.sigmoid()", "h = F.threshold(h, 0.5, 0, inplace=True)", "net.seen.square().mean()"),
         _held('kept["all"] = []\n        kept["all"].append(h)', "h.mul_(0.5)", "kept['all'][0].square().mean()"),
         Example(_standing("taken(i)"), *KEPT),
         Example(LONG, *KEPT),
@@ -502,6 +503,7 @@ class OtherNameIsWritten(Property):
     )
     silent = (
         _held("self.seen = h", "h[:, 0] = 0", "0"),
+        _held("self.seen = h.clone()", "h = F.threshold(h, 0.5, 0, inplace=True)", "net.seen.square().mean()"),
         _held("self.seen = h.clone()", "h[:, 0] = 0", "net.seen.square().mean()"),
         Example(_held(*ATTRIBUTE).text, "h[:, 0] = 0", "h = h.clone()\n        h[:, 0] = 0"),
         _held('h = kept["h"].clone()', "h.mul_(0.5)", "kept['h'].square().mean()"),

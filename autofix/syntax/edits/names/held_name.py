@@ -24,11 +24,23 @@ def held_name(sources: Sources, stack: Sequence[Frame]) -> str:
         return ""
     source, node = frames[0]
     statement = source.statement(node)
-    known, target = given_to_written(reads_in(source.function(node) or source.tree), statement), target_of(statement)
+    reads = reads_in(source.function(node) or source.tree)
+    known, target = given_to_written(reads, statement), target_of(statement)
+    if target is None and (target := handed_over(statement)) is not None:
+        known = reads.get(target, frozenset())
     if target is None or any(isinstance(one, ast.Assign) and is_empty(one.value) for one in known):
         return ""
     called = frames[1:] and is_to_be_written((), frames[1][0].statement(frames[1][1]), frames[1][1])
     return "" if called else next(_holders(source, statement, target, known), "")
+
+
+def handed_over(statement: ast.stmt) -> ast.Name | None:
+    """The one variable that a statement hands to a function which writes to it: `h = self.act(h)`."""
+    match statement:
+        case ast.Assign([ast.Name()], ast.Call(args=args)):
+            found = [one for one in args if isinstance(one, ast.Name)]
+            return found[0] if len(found) == 1 and args[0] is found[0] else None
+    return None
 
 
 def _holders(source: Source, write: ast.stmt, target: ast.Name, known: frozenset[ast.AST]) -> Iterator[str]:
@@ -36,6 +48,9 @@ def _holders(source: Source, write: ast.stmt, target: ast.Name, known: frozenset
     match [*known]:
         case [ast.Assign([ast.Name()], given)] if _is_item(given) and not isinstance(write, ast.AugAssign):
             yield ast.unparse(given)
+    for one in (definition.targets for definition in known if isinstance(definition, ast.Assign)):
+        if any(path_of(bound) == target.id for bound in one):  # `self.seen = h = …`
+            yield from (ast.unparse(bound) for bound in one if isinstance(bound, (ast.Attribute, ast.Subscript)))
     reads = reads_in(source.function(write) or source.tree)
     for value, found in reads.items():
         if path_of(value) == target.id and value.lineno < write.lineno and found - {write} == known:
