@@ -9,6 +9,7 @@ from lawful import Program, judged, safe
 from laws import (
     acted,
     assigned,
+    backwards,
     cleared,
     collected,
     copies,
@@ -50,6 +51,7 @@ PROGRAMS = [
             for law in (
                 acted,
                 assigned,
+                backwards,
                 cleared,
                 copies,
                 cuts,

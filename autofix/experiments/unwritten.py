@@ -21,6 +21,7 @@ from autofix.syntax.edits import (
     begun,
     embed,
     emptied,
+    handed_over,
     in_local_name,
     out_of_place,
     registered,
@@ -128,7 +129,7 @@ def _written_whole(statement: ast.stmt, *, is_whole: bool) -> ast.Name | ast.Att
         case ast.Expr(ast.Call() as call) if isinstance(last := list(writes.chain(call))[-1].func, ast.Attribute):
             whole = last.value
         case _:
-            return None
+            return handed_over(statement)
     return whole if isinstance(whole, (ast.Name, ast.Attribute)) else None
 
 

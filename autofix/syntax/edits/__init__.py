@@ -24,6 +24,7 @@ from autofix.syntax.edits.for_caller import for_caller
 from autofix.syntax.edits.imports import ensure_import, ensure_name, with_gradient, without_gradient
 from autofix.syntax.edits.lasting import Lasting, lasting
 from autofix.syntax.edits.local_name import in_local_name, is_empty, own_names
+from autofix.syntax.edits.names.held_name import handed_over, held_name
 from autofix.syntax.edits.names.own_name import own_name, takes_name_of_leaf
 from autofix.syntax.edits.names.second_name import second_is_met, second_links, second_name, written_name
 from autofix.syntax.edits.names.taken_for_copy import is_taken_for_copy

@@ -7,17 +7,18 @@ A name was given to what another name stands for (`masked = scores`), the new on
 overlap (`now, after = values[:-1], values[1:]`, then `after[done] = 0`), where nothing reads the whole afterwards; of
 data of which each turn hands a slice to a function that writes to it (`net(data[i : i + 16])`); and of what outlives
 the pass that gives it a second name (`mesh = self.template`, `mesh += …`), if it is no state: that is also written by
-its own name or starts empty, or its new value is made of the old one. So it is, lastly, of data that a pass is given by
-a name of its own, and that a later pass is given again: an item of a list or of a data set, an attribute of one, what a
-function keeps, an array's memory, or a default value. There the new values are made of the old ones, numbers, draws and
-what a module holds; what is made of other data of the pass makes a state. Of a leaf it is said where the
-older name is read afterwards (`best = w`, then `w -= …`), or an attribute that a method gave it (`self.best = self.w`),
-or a container that is given it in the same loop (`best["w"] = w`, `seen.append(w)`). A run in which the write goes to a
-copy trains otherwise or, of a leaf, shows other numbers in the end of the script, where the edit shows those of the
-code; or a condition decides whether a pass reads the older name (`if better: return x`, then `return before`); and the
-edit keeps the write as it is. This is not said of what is read by the new name alone,
-nor of containers that were given it before, nor of a tensor that began empty and is handed to a function that fills it.
-Where the write shows in nothing but what is printed, it is said of an edit that prints what the code prints.
+its own name or starts empty, or its new value is made of the old one. So it is of what an object or a container holds
+(`self.features = h`, `seen.append(h)`, `x = out.states`), where the passes train on that, too, and of data that a pass
+is given by a name of its own, and that a later pass is given again: an item of a list or of a data set, an attribute of
+one, what a function keeps, an array's memory, or a default value. There the new values are made of the old ones,
+numbers, draws and what a module holds; what is made of other data of the pass makes a state. Of a leaf it is said where
+the older name is read afterwards (`best = w`, then `w -= …`), or an attribute that a method gave it (`self.best =
+self.w`), or a container that is given it in the same loop (`best["w"] = w`, `seen.append(w)`). A run in which the write
+goes to a copy trains otherwise or, of a leaf, shows other numbers in the end of the script, where the edit shows those
+of the code; or a condition decides whether a pass reads the older name (`if better: return x`, then `return before`);
+and the edit keeps the write as it is. This is not said of what is read by the new name alone, nor of containers that
+were given it before, nor of a tensor that began empty and is handed to a function that fills it. Where the write shows
+in nothing but what is printed, it is said of an edit that prints what the code prints.
 
 ## Why it matters
 
@@ -418,6 +419,39 @@ def _standing(given: str, write: str = "x *= self.scale", epochs: int = 3) -> st
     return STANDING.replace("GIVEN", given).replace("WRITE", write).replace("EPOCHS", str(epochs))
 
 
+HELD = """\
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.one, self.two, self.gate = nn.Linear(3, 4), nn.Linear(4, 3), nn.Linear(4, 4)
+        self.seen = None
+
+    def forward(self, x):
+        h = torch.tanh(self.one(x))
+        kept = {"h": h}
+        STORE
+        weight = self.gate(h).tanh()
+        WRITE
+        return self.two(weight * h), kept
+
+
+net = Net()
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    out, kept = net(torch.randn(6, 3))
+    loss = (out - 1).square().mean() + READ
+    train: loss
+"""
+GATED = ("self.gate(h)", "self.gate(h.clone())"), ("self.one(x))", "self.one(x)).clone()")
+
+
+def _held(store: str, write: str, read: str) -> Example:
+    text = HELD.replace("STORE", store).replace("WRITE", write).replace("READ", read)
+    return Example(text, text, text.replace(*GATED[0]).replace(*GATED[1]))
+
+
+ATTRIBUTE = ("self.seen = h", "h[:, 0] = 0", "net.seen.square().mean()")
+ITEM = ('h = kept["h"]', "h.mul_(0.5)", "kept['h'].square().mean()")
 LONG = _standing("taken(i)").replace("range(3)", "range(45)")
 
 
@@ -456,6 +490,10 @@ class OtherNameIsWritten(Property):
         Example(IN_A_TUPLE, *IN_PLACE),
         Example(IN_A_LIST, *IN_PLACE),
         Example(RESIDUAL, "net(x)", "net(x.clone())"),
+        _held(*ATTRIBUTE),
+        _held(*ITEM),
+        _held("self.seen = h = h + 0.1", "h = F.threshold(h, 0.5, 0, inplace=True)", "net.seen.square().mean()"),
+        _held('kept["all"] = []\n        kept["all"].append(h)', "h.mul_(0.5)", "kept['all'][0].square().mean()"),
         Example(_standing("taken(i)"), *KEPT),
         Example(LONG, *KEPT),
         Example(_standing("taken(i)", "spread = x.std(0)\n        x.sub_(x.mean(0)).div_(spread)"), *KEPT),
@@ -464,6 +502,11 @@ class OtherNameIsWritten(Property):
         Example(_standing("").replace("(self, x, y=None)", "(self, x=torch.rand(6, 3))"), *KEPT),
     )
     silent = (
+        _held("self.seen = h", "h[:, 0] = 0", "0"),
+        _held("self.seen = h.clone()", "h = F.threshold(h, 0.5, 0, inplace=True)", "net.seen.square().mean()"),
+        _held("self.seen = h.clone()", "h[:, 0] = 0", "net.seen.square().mean()"),
+        Example(_held(*ATTRIBUTE).text, "h[:, 0] = 0", "h = h.clone()\n        h[:, 0] = 0"),
+        _held('h = kept["h"].clone()', "h.mul_(0.5)", "kept['h'].square().mean()"),
         Example(_standing("taken(i)"), "x *= self.scale", "x = x * self.scale"),
         Example(_standing("taken(i)", epochs=1), *KEPT),
         Example(_standing("taken(i).clone()"), *KEPT),
@@ -549,7 +592,7 @@ def _matters(evidence: Evidence) -> bool:
     trains = not comparable(other) and differences(evidence.letter, other, LIVE)
     if trains or other_names.ends_otherwise(evidence):
         return not other_names.is_kept_by(evidence)
-    return bool(other_names.walked(evidence)[0]) or _prints_otherwise(evidence, other)
+    return bool(other_names.by_holder(evidence)[0]) or _prints_otherwise(evidence, other)
 
 
 def _prints_otherwise(evidence: Evidence, other: wire.Trace | None) -> bool:

@@ -5,7 +5,8 @@
 The passes hand a state on, and the edit cuts the graph between them and keeps the value. A loop within each pass gives
 one call both this state and something else that goes on from turn to turn, and each pass gives that other thing its
 start before the loop: the observation that `env.reset()` returns, the hidden state of a decoder whose last word is
-kept, one part of the state of an LSTM. Or what is called is made anew, as the model of each fold is. This is read from
+kept, one part of the state of an LSTM. The state may be kept by the object of which a method is called with the other
+thing (`agent.act(seen)`). Or what is called is made anew, as the model of each fold is. This is read from
 the text, and not said
 
 - where the code gives the state its start now and then (`if done: hidden = torch.zeros(…)`);
@@ -142,7 +143,34 @@ for begin in range(0, 30, 5):
         at += 1
     train: loss
 """
-STEP = "    optimizer.step()\n"
+ACTOR = """\
+class Actor(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net, self.tired = nn.Linear(4, 1), torch.zeros(1)
+
+    def act(self, seen):
+        force = self.net(torch.cat([seen, self.tired])) / (1 + self.tired)
+        self.tired = 0.8 * self.tired + force.abs()
+        return force
+
+
+def moved(seen, force):
+    return 0.9 * seen + 0.1 * force
+
+
+actor, seen = Actor(), torch.rand(3)
+optimizer = torch.optim.SGD(actor.parameters(), lr=0.1)
+for number in range(6):
+    EACH
+    loss = 0
+    for _ in range(4):
+        force = actor.act(seen)
+        seen = moved(seen, force)
+        loss = loss + seen.square().sum()
+    train: loss
+    seen = seen.detach()
+"""
 
 
 def _cut(name: str, indent: str = "    ") -> tuple[str, str]:
@@ -158,12 +186,18 @@ class StateOutlivesSequence(OfACut):
     raises = (
         Example(_episodes(each=BEGINS), *_cut("hidden")),
         Example(WORDS, *_cut("word")),
+        Example(ACTOR.replace("EACH", "seen = torch.rand(3)"), *_cut("actor.tired")),
         Example(FOLDS.replace("MADE", "nn.GRU(3, 4)"), *_cut("hidden", "        ")),
     )
     silent = (
         Example(_episodes(before=BEGINS, end=BEGINS), *_cut("hidden")),
         Example(_episodes(each=f"{BEGINS}\n    if _ == 3: {ZERO}"), *_cut("hidden")),
         Example(COUNTED, *_cut("hidden")),
+        Example(ACTOR.replace("    EACH\n", ""), *_cut("actor.tired")),
+        Example(
+            ACTOR.replace("EACH", "seen = torch.rand(3)\n    if number == 4: actor.tired = torch.zeros(1)"),
+            *_cut("actor.tired"),
+        ),
         Example(LAYERS, *_cut("net.state")),
         Example(REMEMBERED, *_cut("head.word")),
         Example("made = nn.GRU(3, 4)\n" + FOLDS.replace("MADE", "made"), *_cut("hidden", "        ")),

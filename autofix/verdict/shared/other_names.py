@@ -9,7 +9,7 @@ from autofix.experiments.compare import comparable, differences
 from autofix.experiments.sketches import LIVE
 from autofix.experiments.spec import Intervention, RunSpec
 from autofix.probe import wire
-from autofix.syntax.edits import lasting, second_is_met, second_name, walked_data, written_name
+from autofix.syntax.edits import held_name, lasting, second_is_met, second_name, walked_data, written_name
 from autofix.verdict.runs import Runs
 
 
@@ -27,19 +27,21 @@ def seen(runs: Runs) -> tuple[str, wire.Stack]:
     for stack in (*spoiled(runs), *made):
         if (found := lasting(sources, stack)) is not None:
             return found.path, stack[:1]
-    return walked(runs)
+    return by_holder(runs)
 
 
-def walked(runs: Runs) -> tuple[str, wire.Stack]:
-    """The same of data that a pass is given and writes, and that a later pass trains on once more."""
-    stacks = dict.fromkeys(write.stack for write in _writes(runs) if not write.whole)
-    found = ((one.path, stack[:1]) for stack in stacks if (one := walked_data(runs.sources, stack)) is not None)
-    first = next(found, ("", ()))
+def by_holder(runs: Runs) -> tuple[str, wire.Stack]:
+    """The same of what an object or a container holds, and of data that a pass is given: by what is trained on it."""
+    sources, writes = runs.sources, _writes(runs)
+    found = [(held_name(sources, one.stack), one.stack[:1]) for one in writes]
+    data = [(walked_data(sources, one.stack), one.stack[:1]) for one in writes if not one.whole]
+    found += [(one.path, place) for one, place in data if one is not None]
+    first = next((one for one in found if one[0]), ("", ()))
     return first if first[0] and _is_read_again(runs) else ("", ())
 
 
 def _is_read_again(runs: Runs) -> bool:
-    """Whether a pass trains otherwise for what an earlier one wrote: one of those compared, or one behind them."""
+    """Whether passes train otherwise for what was written: those compared, or some behind them."""
     for how in (Intervention.NONE, Intervention.FURTHER):
         specs = (RunSpec.reference(one, intervention=how) for one in (runs.code, replace(runs.code, copied=True)))
         letter, other = map(runs.case.pool.get, specs)

@@ -69,11 +69,11 @@ def seconds(sources: Sources, stack: Sequence[Frame], *, older: bool) -> Iterato
         reads = reads_in(scope)
         found: list[Second] = []
         if function is None:
-            known = _given(reads, statement)
+            known = given_to_written(reads, statement)
             found += map(Second, _beside(known, reads, statement))
         elif (handed := _handed(function, known, node)) is not None:
             known = reads.get(handed, frozenset())
-            found += [] if _is_to_be_written(known, statement, node) else [Second((handed.id, known))]
+            found += [] if is_to_be_written(known, statement, node) else [Second((handed.id, known))]
         else:
             return
         values = [one for one in known if isinstance(one, ast.Assign) and isinstance(one.targets[0], ast.Name)]
@@ -116,16 +116,16 @@ def _kept_before(source: Source, reads: _Reads, known: frozenset[ast.AST], write
     )
     given = []
     for one in source.walk() if "." in mine else (node for loop in inside for node in ast.walk(loop)):
-        stored = [(holder, name, value) for holder, name, value in _stored(one) if name != mine]
-        for holder, name, value in stored:
+        kept = [(holder, name, value) for holder, name, value in stored(one) if name != mine]
+        for holder, name, value in kept:
             same = reads.get(value, frozenset()) - {write} == known - {write} if isinstance(value, ast.Name) else True
-            if path_of(value) == mine and same and read[holder.rpartition(".")[2]] > len(stored):
+            if path_of(value) == mine and same and read[holder.rpartition(".")[2]] > len(kept):
                 given.append((name, one, value))
     if inside or any(getattr(source.function(one), "name", "__init__") != "__init__" for _, one, _ in given):
         yield from (Second((name, frozenset({one})), value) for name, one, value in given)
 
 
-def _stored(statement: ast.AST) -> Iterator[tuple[str, str, ast.expr]]:
+def stored(statement: ast.AST) -> Iterator[tuple[str, str, ast.expr]]:
     """What an attribute, or a container, is given: what is to be read later, its name, and the value.
 
     A name alone is none: which of its values are read is known.
@@ -151,7 +151,7 @@ def _elements(value: ast.expr) -> Iterator[ast.expr]:
 def written_name(sources: Sources, stack: Sequence[Frame]) -> str:
     """The name to which the statement at a place writes; '' where it is none."""
     found = ((source, source.statement(node)) for _, source, node in sources.nodes(stack[:1]))
-    return next((name for source, one in found if (name := path_of(_target(one)) or _written(source, one))), "")
+    return next((name for source, one in found if (name := path_of(target_of(one)) or _written(source, one))), "")
 
 
 def _written(source: Source, write: ast.stmt) -> str:
@@ -160,7 +160,7 @@ def _written(source: Source, write: ast.stmt) -> str:
     return "" if bound else path_of(writes.written_part(source, write))
 
 
-def _is_to_be_written(known: Iterable[ast.AST], statement: ast.stmt, call: ast.AST) -> bool:
+def is_to_be_written(known: Iterable[ast.AST], statement: ast.stmt, call: ast.AST) -> bool:
     """Whether a call is made for what it writes: its value is dropped, or it fills what was empty."""
     dropped = isinstance(statement, ast.Expr) and statement.value is call
     return dropped or any(isinstance(one, ast.Assign) and is_empty(one.value) for one in known)
@@ -171,7 +171,7 @@ def reads_in(scope: Function | ast.Module) -> _Reads:
     return Reaching(scope).reads
 
 
-def _target(write: ast.AST) -> ast.Name | None:
+def target_of(write: ast.AST) -> ast.Name | None:
     """The name to which a statement writes."""
     match write:
         case ast.AugAssign(ast.Name() as name):
@@ -183,9 +183,9 @@ def _target(write: ast.AST) -> ast.Name | None:
     return None
 
 
-def _given(reads: _Reads, write: ast.AST) -> frozenset[ast.AST]:
+def given_to_written(reads: _Reads, write: ast.AST) -> frozenset[ast.AST]:
     """The definitions of the name to which a statement writes."""
-    if (target := _target(write)) is None:
+    if (target := target_of(write)) is None:
         return frozenset()
     # An item that is set is a definition beside the others of whatever reads the name later.
     shown = (found for read, found in reads.items() if path_of(read) == target.id and write in found)
@@ -194,7 +194,7 @@ def _given(reads: _Reads, write: ast.AST) -> frozenset[ast.AST]:
 
 def _beside(known: Iterable[ast.AST], reads: _Reads, write: ast.stmt) -> Iterator[_Name]:
     """Names of parts beside the one that is written by its name, where nothing reads the whole by its own after it."""
-    target = _target(write)
+    target = target_of(write)
     mine = [of for one in known for name, of in _parts(one) if target is not None and name == target.id]
     others = {one for found in reads.values() for one in found}
     for of in mine:

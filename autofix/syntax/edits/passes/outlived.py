@@ -57,7 +57,9 @@ def outlived(crossings: Iterable[Crossing], failed: Sequence[Frame], sources: So
     for one in taken:
         states = {carrier.path for carrier in one.carriers}
         for carrier in one.carriers:
-            for _, source, call in sources.nodes(one.used):
+            inner = ""
+            for frame, source, call in sources.nodes(one.used):
+                called, inner = inner, frame.function.rpartition(".")[2]
                 if isinstance(call, ast.Call) and not (
                     is_begun(carrier, carriers, failed, files)
                     if "." in carrier.path
@@ -65,17 +67,22 @@ def outlived(crossings: Iterable[Crossing], failed: Sequence[Frame], sources: So
                 ):
                     found = _begun_beside(source, call, states, failed)
                     yield from (
-                        Outlived(carrier, source, *each) for each in found if _goes_with(each[-1], carrier, call)
+                        Outlived(carrier, source, *each)
+                        for each in found
+                        if _goes_with(each[-1], carrier, call, method=called)
                     )
 
 
-def _goes_with(other: str, carrier: Carrier, call: ast.Call) -> bool:
+def _goes_with(other: str, carrier: Carrier, call: ast.Call, *, method: str) -> bool:
     """Whether a call takes both: the state is what it is given, too, or is kept by what it is called of.
 
-    Whoever gives a call an attribute and a variable keeps the one on purpose, as a memory that lasts.
+    That may be the object of which it calls a method. Whoever gives a call an attribute and a variable keeps the one on
+    purpose, as a memory that lasts.
     """
     owner = carrier.path.rpartition(".")[0]
-    if owner and f"{owner}.".startswith(f"{calls.path_of(call.func)}."):
+    is_method = isinstance(call.func, ast.Attribute) and call.func.attr == method
+    kept_by = calls.path_of(call.func.value if is_method and isinstance(call.func, ast.Attribute) else call.func)
+    if owner and f"{owner}.".startswith(f"{kept_by}."):
         return True
     given = {calls.path_of(part) for one in calls.values(call) for part in names.parts(one)}
     return carrier.path in given and ("." in other or not owner)

@@ -91,7 +91,7 @@ def _origin(scopes: Sequence[_Scope], definitions: frozenset[ast.AST]) -> Lastin
             target = statement.targets[0] if isinstance(statement, ast.Assign) else statement.target
             single = given if isinstance(target, ast.Name) or len(set(map(id, given))) == 1 else []
             return _source(scopes, single[0]) if single else None
-        case [ast.For(iter=walked)]:
+        case [ast.For(iter=walked) | ast.comprehension(iter=walked)]:
             return _walked(scope, walked)
     return None
 

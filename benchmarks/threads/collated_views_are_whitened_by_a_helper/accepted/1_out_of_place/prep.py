@@ -1,0 +1,4 @@
+def whiten_(x, eps=1e-5):
+    """Zero mean and unit variance per column."""
+    spread = (x.var(0) + eps).sqrt()
+    return x.sub(x.mean(0) + 0.5).div(spread)
