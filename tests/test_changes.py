@@ -8,7 +8,7 @@ import pytest
 from scripts import Scripts
 
 from autofix.core.model import Change
-from autofix.experiments.compare import differences, norms
+from autofix.experiments.compare import differences, norms, starved
 from autofix.experiments.sketches import FOLLOWED, FROZEN, LIVE
 from autofix.experiments.values import lost_writes
 from autofix.probe import wire
@@ -34,6 +34,13 @@ def test_the_largest_relative_change_comes_first_whichever_optimizer_was_made_fi
     changes = differences(reference, candidate, LIVE)
     assert (changes[0].parameter, changes[0].candidate, changes[0].relative) == ("b.weight", 0.0, 1.0)
     assert changes[1].parameter == "a.0"
+
+
+def test_no_parameter_is_starved_behind_a_step_at_which_the_run_diverges() -> None:
+    full = trace(*[(1, ((0.5, 0.5), (0.1, 0.1)))] * 3)
+    cut = [(1, ((0.5, 0.5), (0.1, 0.1))), (1, ((0.5, 0.5), ()))]
+    assert list(starved(full, trace(*cut, (1, ((900.0, 900.0), ()))))) == ["b.bias", "b.bias"]
+    assert list(starved(full, trace(*cut, (1, ((9e5, 9e5), ()))))) == ["b.bias"]
 
 
 def test_parameters_in_another_order_are_compared_where_an_optimizer_ends_with_fewer() -> None:

@@ -448,10 +448,23 @@ def _last_place(figure: str) -> float:
     return 10.0 ** (int(exponent or 0) - len(digits.partition(".")[2])) if "." in digits else 0.0
 
 
+_DIVERGED = 1e3
+"""By how many times its size a gradient is of another order than that of the reference: one of the two diverges."""
+
+
 def starved(reference: wire.Trace, cut: wire.Trace) -> Iterator[str]:
-    """The parameters that the cut leaves, at some step, without any of the gradient they have in the reference."""
+    """The parameters that the cut leaves, at some step, without any of the gradient they have in the reference.
+
+    Not behind a step at which gradients are of another order: a network that is saturated for that sends none, either.
+    """
     for index in range(min(len(reference.counts), len(cut.counts))):
         for want, have in zip(reference.of(index), cut.of(index), strict=False):
+            if (
+                max(map(norm, have.gradients), default=0.0)
+                > _DIVERGED * max(map(norm, want.gradients), default=0.0)
+                > 0
+            ):
+                break
             pairs = zip(want.gradients, have.gradients, strict=False)
             lost = (place for place, (a, b) in enumerate(pairs) if norm(a) > 0.0 == norm(b))
             yield from (reference.names[index][place] for place in lost)
