@@ -29,9 +29,10 @@ WHYS = {
         "{path} begins with {start} where line {line} puts {beside} back to its start, which is made with it."
     ),
     "state-is-never-reset": (
-        "Each iteration begins with {start}, which resets {path} and which nothing called so far."
+        "Each iteration begins with {start}, which resets {path} and which no iteration calls so far."
     ),
 }
+ANEW = "Begin each pass with the start that nothing gives again"
 
 
 class ResetLeftOut(Rule):
@@ -67,6 +68,27 @@ for x in torch.randn(4, 5, 1, 2):
 +    model.hidden = model.begin()
     train: model(x).pow(2).mean()
 evaluate(model)
+! unsafe: a constructor alone takes the start from a method
+class Tagger(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lstm, self.head = torch.nn.LSTM(2, 4), torch.nn.Linear(4, 1)
+        self.hidden = self.start()
+
+    def start(self):
+        return torch.zeros(1, 1, 4), torch.zeros(1, 1, 4)
+
+    def forward(self, x):
+        out, self.hidden = self.lstm(x, self.hidden)
+        return self.head(out[-1])
+
+
+model = Tagger()
+opt = torch.optim.SGD(model.parameters(), lr=0.1)
+for epoch in range(3):
+    for x in torch.randn(2, 5, 1, 2):
++        model.hidden = model.start()
+        train: (model(x) - 1).pow(2).mean()
 ! unsafe: an evaluation resets all parts of the model by its own method
 class Memory(torch.nn.Linear):
     kept = None
@@ -191,4 +213,5 @@ evaluate()
         for one in begun(diagnosis.trace.crossings, diagnosis.failure.stack, sources):
             if why := WHYS.get(one.about):
                 where = {"line": one.place.line, "file": Path(one.place.file).name}
-                yield self.propose(one.steps, why.format(path=one.path, start=one.start, beside=one.beside, **where))
+                told = why.format(path=one.path, start=one.start, beside=one.beside, **where)
+                yield self.propose(one.steps, told, title=ANEW if one.about == "state-is-never-reset" else "")

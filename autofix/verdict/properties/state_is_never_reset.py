@@ -4,7 +4,8 @@
 
 The passes hand a state on that an object keeps (`self.hidden`, a sum of penalties), and the edit cuts the graph between
 them and keeps the value. The class has a method that gives the state its start again (`def reset(self)`), or an object
-around it has one for all its parts; and nothing in the project calls it. This is read from the text, and not said
+around it has one for all its parts; and nothing in the project calls it. Or a constructor alone takes the start from a
+method (`self.hidden = self.init_hidden()`), which nothing else calls. This is read from the text, and not said
 
 - where anything calls that method, if only at the begin of an epoch: then the state is carried on purpose;
 - where the edit itself gives the state a start;
@@ -19,7 +20,7 @@ forgotten: with the graph cut, each begins with what another one left.
 from __future__ import annotations
 
 from autofix.probe import wire
-from autofix.syntax.edits.passes.begun_elsewhere import begun_by_nobody, times_begun
+from autofix.syntax.edits.passes.begun_elsewhere import begun_by_constructors, begun_by_nobody, times_begun
 from autofix.verdict.property import Evidence, Example, Finding, OfACut
 
 READER = """\
@@ -45,6 +46,10 @@ for epoch in range(2):
         loss = (model(x) - x.mean()).square().mean()
         train: loss
 """
+TAGGER = READER.replace(
+    "self.hidden = torch.zeros(1, 1, 4)\n\n    def again", "self.hidden = self.start()\n\n    def again"
+)
+TAGGER = TAGGER.replace("def again(self):\n        self.hidden =", "def start(self):\n        return")
 SUMMED = """\
 class Layer(nn.Linear):
     penalty = 0
@@ -82,15 +87,18 @@ DETACHING = READER.replace("torch.zeros(1, 1, 4)\n\n    def forward", "self.hidd
 
 class StateIsNeverReset(OfACut):
     sentence = (
-        "`{path}` goes on from the iteration before. Nothing calls `{method}`, which resets it: each iteration may be "
+        "`{path}` goes on from the iteration before. {who} calls `{method}`, which resets it: each iteration may be "
         "meant to begin with that call"
     )
     raises = (
         Example(READER, *CUT),
         Example(READER.replace("\n\n    def forward", "\n        return self\n\n    def forward"), *CUT),
         Example(SUMMED, *BOTH),
+        Example(TAGGER, *CUT),
     )
     silent = (
+        Example(TAGGER, STEP, f"{STEP}        model.hidden = model.start()\n"),
+        Example(TAGGER.replace("    pass", "    model.hidden = model.start()"), *CUT),
         Example(SUMMED, STEP[4:], f"{STEP[4:]}    model.clear()\n"),
         Example(SUMMED, "    loss =", "    model.one.penalty = model.two.penalty = 0\n    loss ="),
         Example(READER.replace("    pass", "    model.again()"), *CUT),
@@ -104,5 +112,9 @@ class StateIsNeverReset(OfACut):
             if times_begun(one, failed, edited) > times_begun(one, failed, code):
                 continue
             place = wire.Frame.around(str(source.path), method, method.name)
-            return self.found((place,), path=one.path, method=f"{method.name}()")
+            return self.found((place,), path=one.path, method=f"{method.name}()", who="Nothing")
+        for one, source, call, _ in begun_by_constructors(evidence.trace.crossings, failed, edited):
+            if times_begun(one, failed, edited) == times_begun(one, failed, code):
+                place = wire.Frame.around(str(source.path), call, "__init__")
+                return self.found((place,), path=one.path, method=source.segment(call), who="Only a constructor")
         return None

@@ -12,7 +12,12 @@ from operator import itemgetter
 from autofix.probe.wire import Carrier, Crossing, Frame
 from autofix.syntax import blocks, calls, names
 from autofix.syntax.blocks import holds
-from autofix.syntax.edits.passes.begun_elsewhere import begun_before, begun_by_nobody, begun_elsewhere
+from autofix.syntax.edits.passes.begun_elsewhere import (
+    begun_before,
+    begun_by_constructors,
+    begun_by_nobody,
+    begun_elsewhere,
+)
 from autofix.syntax.edits.passes.outlived import outlived
 from autofix.syntax.edits.passes.resets import left_as_it_is
 from autofix.syntax.edits.passes.shuffled import is_of_rows, shuffled
@@ -75,6 +80,7 @@ def begun(crossings: Iterable[Crossing], failed: Sequence[Frame], sources: Sourc
     yield from _as_handed(crossings, failed, sources)
     yield from _as_elsewhere(crossings, failed, sources)
     yield from _as_uncalled(crossings, failed, sources)
+    yield from _as_constructed(crossings, failed, sources)
     yield from _in_whole(crossings, failed, sources)
     yield from _beside(crossings, failed, sources)
     yield from _in_random_order(crossings, failed, sources)
@@ -193,6 +199,18 @@ def _as_uncalled(crossings: Iterable[Crossing], failed: Sequence[Frame], sources
                 steps = _at_the_begin(source, source.statement(node), list(lines))
                 start, carrier = next(iter(lines.items()))
                 place = Frame.around(str(home.path), method, method.name)
+                yield Begun(source, steps, carrier.path, start, place, "state-is-never-reset")
+                break
+
+
+def _as_constructed(crossings: Iterable[Crossing], failed: Sequence[Frame], sources: Sources) -> Iterator[Begun]:
+    """At the begin of the loop that goes backward, or behind the steps: the start that constructors alone make."""
+    for carrier, home, call, owner in begun_by_constructors(crossings, failed, sources):
+        for frame, source, node in sources.nodes(failed):
+            if (carrier.file, carrier.function) == (frame.file, frame.function):
+                start = re.sub(r"(?<![.\w])self\b", owner, home.segment(call))
+                steps = _at_the_begin(source, source.statement(node), [f"{carrier.path} = {start}"])
+                place = Frame.around(str(home.path), call, "__init__")
                 yield Begun(source, steps, carrier.path, start, place, "state-is-never-reset")
                 break
 

@@ -75,6 +75,35 @@ def begun_by_nobody(
                 yield carrier, source, method, path
 
 
+def begun_by_constructors(
+    crossings: Iterable[Crossing], failed: Sequence[Frame], sources: Sources
+) -> Iterator[tuple[Carrier, Source, ast.Call, str]]:
+    """The states that a constructor alone gives a start, by a method that nothing else calls; by what call of it.
+
+    With it goes what `self` of that call is where the state is carried.
+    """
+    carriers = dict.fromkeys(carrier for one in crossings if one.by == "failing" for carrier in one.carriers)
+    files = sources.project_of(failed)
+    for carrier in carriers:
+        owner, _, name = carrier.path.rpartition(".")
+        starts = [(source, one) for source in files for one, _ in _starts(source, name)] if owner else []
+        if any(getattr(source.function(one), "name", "") != "__init__" for source, one in starts):
+            continue
+        for source, statement in starts:
+            match statement:
+                case ast.Assign([ast.Attribute(ast.Name("self"))], ast.Call(ast.Attribute(attr=method)) as call) if {
+                    one.id for one in ast.walk(call) if isinstance(one, ast.Name)
+                } == {"self"} and _is_called_once(method, files):
+                    yield carrier, source, call, owner
+
+
+def _is_called_once(method: str, files: Sequence[Source]) -> bool:
+    """Whether a project defines a method of a name, and names it at one place alone."""
+    nodes = [node for one in files for node in one.mentioning(method)]
+    defined = any(isinstance(one, ast.FunctionDef) and one.name == method for one in nodes)
+    return defined and sum(_names(one, method) for one in nodes) == 1
+
+
 def _owned(carrier: Carrier, carriers: Iterable[Carrier], source: Source, method: ast.FunctionDef) -> Iterator[str]:
     """By what path the object of a method has a state: by its name, or through a part that its class gives it."""
     kind, me = source.parent(method), calls.parameters(method)[0]
