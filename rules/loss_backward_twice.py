@@ -8,8 +8,8 @@ The first call has freed the graph. A criterion that goes backward itself, and a
 are each right alone.
 
 ## Fix safety
-Safe where both calls start from the same loss before one step uses what they sent: with `retain_graph=True` it would
-count twice, which nobody means (*a gradient is sent on once*). Both edits train the same.
+Not safe by itself: with `retain_graph=True` the loss would count twice, as the code says. One of the calls is usually
+one too many, and both edits train the same.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from itertools import dropwhile
 
 from autofix.probe.wire import Frame
-from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Sources, Tier
+from autofix.search.rule import Applicability, Cause, Declined, Diagnosis, Example, Proposal, Rule, Sources, Tier
 from autofix.syntax.edits import delete
 
 WHY = "The loss goes backward once, before the step that uses what it sent."
@@ -30,11 +30,12 @@ class LossBackwardTwice(Rule):
     title = "Leave out the second backward of this loss"
     causes = frozenset({Cause.FREED_GRAPH})
     tier = Tier.MEANT
+    applicability = Applicability.UNSAFE
     conventional = True
     examples = Example.each("""\
 net = torch.nn.Linear(3, 1)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
-! the criterion goes backward, and the trainer does
+! unsafe: twice the gradient is what the code says; the criterion goes backward, and the trainer does
 def criterion(x):
     loss = (net(x) - 1).pow(2).mean()
     loss.backward()
@@ -46,7 +47,7 @@ for x in torch.randn(4, 5, 3):
     loss = criterion(x)
 -    loss.backward()
     opt.step()
-! both by one helper, and the later call stands alone in a block
+! unsafe: as before; both by one helper, and the later call stands alone in a block
 class Engine:
     def backward(self, loss):
         loss.backward()
@@ -67,7 +68,7 @@ for x in torch.randn(4, 5, 3):
 -    with torch.autograd.profiler.record_function("backward"):
 -        engine.backward(loss)
     opt.step()
-! only the earlier call is a statement of its own
+! unsafe: as before; only the earlier call is a statement of its own
 def criterion(x):
     loss = (net(x) - 1).pow(2).mean()
 -    loss.backward()

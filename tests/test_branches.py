@@ -89,7 +89,8 @@ def test_a_statement_that_is_put_before_the_same_is_judged_by_it() -> None:
     rarely, usually = 6, 2
     assert ran_alike(twice.encode(), both.encode(), rarely, {usually}, before=False) == usually
     assert not ran_alike(twice.encode(), both.encode(), rarely, set(), before=False)
-    for other in ("x = x.detach()\n    x[0] = 0\n    return x\n", "x = x.clone()\n    x[1] = 0\n    return x\n"):
+    detached, another = "x = x.detach()\n    x[0] = 0\n    return x\n", "x = x.clone()\n    x[1] = 0\n    return x\n"
+    for other in (detached, another, "x = x.clone()\n    x[0] = 0\n    return x.sum()\n"):
         new = both[: both.rindex("x = x.clone()")] + other
         assert not ran_alike(twice.encode(), new.encode(), rarely, {usually}, before=False)
     known = both.replace("    x = x.clone()\n", "", 1)

@@ -9,7 +9,6 @@ from lawful import Program, judged, safe
 from laws import (
     acted,
     assigned,
-    backwards,
     cleared,
     collected,
     copies,
@@ -27,7 +26,6 @@ from laws import (
     phases,
     progress,
     reductions,
-    seconds,
     shuffled,
     slopes,
     sums,
@@ -51,7 +49,6 @@ PROGRAMS = [
             for law in (
                 acted,
                 assigned,
-                backwards,
                 cleared,
                 copies,
                 cuts,
@@ -68,7 +65,6 @@ PROGRAMS = [
                 phases,
                 progress,
                 reductions,
-                seconds,
                 shuffled,
                 slopes,
                 taken_back,

@@ -150,7 +150,7 @@ def are_enough(fixes: Sequence[Fix]) -> bool:
     """
     left = [one for one in fixes if not _key(one).starves]
     keeps = any(one.verdict.effect.keeps_gradients for one in left)
-    return keeps and any(not one.verdict.effect.keeps_gradients and not one.verdict.findings for one in left)
+    return keeps and any(one.verdict.effect is Effect.CHANGED and not one.verdict.findings for one in left)
 
 
 def _usual(fix: Fix) -> bool:

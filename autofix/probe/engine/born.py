@@ -75,6 +75,8 @@ class Unreachable(Listener):
 
     def copied(self, result: torch.Tensor) -> None:
         """A deep copy takes the place of a result: the parameters that were made for this are kept to be told of."""
+        if not len(self._made):
+            return
         self._copied += [one for one in graph.leaves(graph.walk([result])) if one in self._made]
 
     def _keep(self, parameter: torch.Tensor) -> None:

@@ -142,7 +142,9 @@ def _parameter(source: Source, maker: ast.FunctionDef, value: ast.expr) -> ast.e
 
 
 def _is_parameter(node: ast.AST) -> bool:
-    return isinstance(node, ast.Call) and name_of(node) == "Parameter" and len(node.args) == 1 and not node.keywords
+    if not isinstance(node, ast.Call) or name_of(node) != "Parameter" or node.keywords:
+        return False
+    return len(node.args) == 1 and not isinstance(node.args[0], ast.Starred)
 
 
 def _has_parameter(maker: ast.FunctionDef, node: ast.AST) -> bool:

@@ -11,8 +11,7 @@ itself: each part was to be trained by its own call, and the tensor to be a leaf
 
 Where the gradient of the first call is gone before the step, so that it counts once; where another gradient is given,
 as with noise or a weight; where it is the same in all its elements, which may be chance; where the first call ended at
-the tensor (`inputs=`, `autograd.grad`). Where the second starts from a sum in which the first loss is a term, which
-may be weighed so; where one place starts from a loss again and again, which may be meant to be made anew each time.
+the tensor (`inputs=`, `autograd.grad`).
 """
 
 from __future__ import annotations
@@ -22,17 +21,15 @@ from autofix.verdict.law import PASSES, KeptByChange, Runs, at
 
 
 class AGradientIsSentOnOnce(KeptByChange):
-    clause = "each gradient goes on from there once"
+    clause = "each gradient goes on from that tensor once"
     change = "sent_once"
 
     def seen(self, runs: Runs) -> str:
-        sent, loss = runs.letter.seen("gradient-sent-twice"), runs.letter.seen("same-loss-twice")
-        if not (sent or loss) or comparable(once := runs.of(self.changed(runs.code))):
+        sent = runs.letter.seen("gradient-sent-twice")
+        if not sent or comparable(once := runs.of(self.changed(runs.code))):
             return ""
         if sum(int(fact.subject) for fact in once.seen("sent-once")) < PASSES:
             return ""
-        if not sent:
-            return f"the backward at {at(loss[0].stack)} starts from a loss that has gone backward, which counts twice"
         return (
             f"the backward at {at(sent[0].stack)} starts from a tensor with the gradient that an earlier backward left "
             "there and has already sent on, so that this gradient counts twice"

@@ -21,8 +21,9 @@ def ran_alike(old: bytes, new: bytes, line: int, ran: Collection[int], *, before
     """The line of a changed statement that ran, and was changed in the same way; 0 for none.
 
     Lines are those of the old text if `before`, else of the new one. A statement of the same text is, wherever it
-    stands, and so is one that the edit puts before a statement of the same text. In the other branch of its condition:
-    around what was there stands the same, it is given to the same name, and what was there is made of nothing else.
+    stands. So is one that the edit puts before others, where it puts the same before the same in code that ran, and all
+    that follows in both blocks is alike. In the other branch of its condition: around what was there stands the same,
+    it is given to the same name, and what was there is made of nothing else.
     """
     trees = ast.parse(old), ast.parse(new)
     lines = {(one[0] if before else one[1]).lineno: _text(one) for one in _changed(*trees)}
@@ -211,17 +212,18 @@ def _changed(old: ast.AST, new: ast.AST) -> Iterator[tuple[ast.stmt, ast.stmt]]:
 
 
 def _put_before(old: ast.Module, new: ast.Module) -> dict[int, list[str]]:
-    """Simple statements that the edit puts before others: each with that one, as text, by its line."""
-    known, rest = [*map(_text, _in_turn(old))], {ast.dump(node) for node in ast.walk(old)}
-    texts = {pair[0].lineno: _text(pair) for pair in _in_turn(new) if not hasattr(pair[0], "body")}
-    return {line: pair for line, pair in texts.items() if pair not in known and pair[1] in rest}
+    """Simple statements that the edit puts before others: each with all that follows in its block, by its line."""
+    known, rest = [_text(one[:2]) for one in _ends(old)], {ast.dump(node) for node in ast.walk(old)}
+    found = {one[0].lineno: _text(one) for one in _ends(new) if not hasattr(one[0], "body")}
+    return {line: text for line, text in found.items() if text[:2] not in known and text[1] in rest}
 
 
-def _in_turn(tree: ast.Module) -> Iterator[tuple[ast.stmt, ast.stmt]]:
-    """Each two statements that follow one another in a block."""
+def _ends(tree: ast.Module) -> Iterator[list[ast.stmt]]:
+    """Each statement that others follow in its block, with these."""
     for node in ast.walk(tree):
         for block in (found for _, found in ast.iter_fields(node) if isinstance(found, list)):
-            yield from itertools.pairwise(one for one in block if isinstance(one, ast.stmt))
+            if len(block) > 1 and isinstance(block[0], ast.stmt):
+                yield from (block[at:] for at in range(len(block) - 1))
 
 
 def _changes(old: list[ast.stmt], new: list[ast.stmt]) -> list[tuple[ast.stmt, ast.stmt]]:

@@ -25,8 +25,7 @@ This is not said
 - where the forward itself wrote what backward needs, and the prediction needs that memory, too, before this write or
   another: such a failure says nothing of the target;
 - where the edit cuts the graph that failed, between passes or between losses. Then no other backward goes through that
-  of the target, and what a loss trains in a graph of its own is what the code says. So it is where the loss went
-  backward twice, and the edit leaves one of both out.
+  of the target, and what a loss trains in a graph of its own is what the code says.
 
 ## Why it matters
 
@@ -267,7 +266,5 @@ class LossTrainsItsTarget(Property):
         reading = evidence.assessment.reading
         if evidence.assessment.effect is Effect.TRUNCATED or (reading and (reading.apart or reading.targets)):
             return None
-        if reading and reading.sent_once and not evidence.letter.seen("gradient-sent-twice"):
-            return None  # the backward that failed is gone: it was that of the same loss
         fact = trained(evidence, evidence.reading, aims.TARGET)
         return None if fact is None else self.found(fact.stack)

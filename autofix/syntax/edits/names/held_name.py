@@ -11,6 +11,7 @@ from autofix.syntax.edits.local_name import is_empty
 from autofix.syntax.edits.names.second_name import given_to_written, is_to_be_written, reads_in, stored, target_of
 from autofix.syntax.source import Source
 from autofix.syntax.sources import Sources
+from autofix.syntax.vocabulary import writes
 
 
 def held_name(sources: Sources, stack: Sequence[Frame]) -> str:
@@ -37,6 +38,8 @@ def held_name(sources: Sources, stack: Sequence[Frame]) -> str:
 def handed_over(statement: ast.stmt) -> ast.Name | None:
     """The one variable that a statement hands to a function which writes to it: `h = self.act(h)`."""
     match statement:
+        case ast.Assign([ast.Name()], ast.Call(ast.Attribute(ast.Name() as own, method))) if writes(method):
+            return own
         case ast.Assign([ast.Name()], ast.Call(args=args)):
             found = [one for one in args if isinstance(one, ast.Name)]
             return found[0] if len(found) == 1 and args[0] is found[0] else None

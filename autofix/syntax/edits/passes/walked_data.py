@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from autofix.probe.wire import Frame
 from autofix.syntax import blocks, calls, names, writes
@@ -147,7 +147,8 @@ class _Made:
 
     scopes: Sequence[_Scope]
     own: frozenset[str] = frozenset()
-    seen: frozenset[ast.AST] = frozenset()
+    known: dict[ast.AST, bool] = field(default_factory=dict)
+    """What was found of definitions; all that a write is made of has to be plain, so that each is looked at once."""
 
     def is_of_itself(self, write: ast.AST) -> bool:
         """Whether a write makes the new values of the old ones, and of nothing that this pass brings otherwise."""
@@ -177,9 +178,14 @@ class _Made:
         return True
 
     def _stands(self, name: ast.Name) -> bool:
-        found = self.scopes[0].reads.get(name, frozenset()) - self.seen
-        within = _Made(self.scopes, self.own, self.seen | found)
-        return all(within._is_given_plain(one) for one in found)
+        return all(map(self._is_looked_at, self.scopes[0].reads.get(name, frozenset())))
+
+    def _is_looked_at(self, definition: ast.AST) -> bool:
+        """The same of what gave a variable its value: plain while it is looked at, for it may be made of itself."""
+        if definition not in self.known:
+            self.known[definition] = True
+            self.known[definition] = self._is_given_plain(definition)
+        return self.known[definition]
 
     def _is_given_plain(self, definition: ast.AST) -> bool:
         scope = self.scopes[0]
@@ -216,13 +222,15 @@ class _Made:
 
     def _is_of_data(self, value: ast.AST) -> bool:
         """Whether a value is made of the data, and maybe of more."""
-        names_ = {one for one in ast.walk(value) if isinstance(one, ast.Name)}
-        if any(one.id in self.own for one in names_):
-            return True
-        reads = self.scopes[0].reads
-        found = {one for name in names_ for one in reads.get(name, ()) if isinstance(one, ast.Assign)} - self.seen
-        within = _Made(self.scopes, self.own, self.seen | found)
-        return any(within._is_of_data(one.value) for one in found)
+        values, seen = [value], set[ast.AST]()
+        for one in values:
+            for name in (node for node in ast.walk(one) if isinstance(node, ast.Name)):
+                if name.id in self.own:
+                    return True
+                found = [made for made in self.scopes[0].reads.get(name, ()) if made not in seen]
+                seen.update(found)
+                values += [made.value for made in found if isinstance(made, ast.Assign)]
+        return False
 
     def _is_noise(self, call: ast.Call) -> bool:
         """Whether a function of the user's draws numbers that are no places in data."""
