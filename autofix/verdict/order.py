@@ -16,7 +16,7 @@ _EITHER_WAY = ("shared-across-passes",)
 _UNUSUAL = (
     "range-is-left", "loss-trains-its-target", "weight-is-trained", "gradient-sent-twice", "graph-older-than-update",
     "collected-values-are-one-memory", "leaf-loses-its-name", "sample-keeps-its-graph", "write-outlasts-pass",
-    "parameter-is-unreachable",
+    "parameter-is-unreachable", "memory-is-trained-in-part",
 )  # fmt: skip
 """Findings that say that another edit is usually meant: one that trains otherwise and has no doubt comes before."""
 _ASKED_FOR = {"write-outlasts-pass": "write-is-lost"}
