@@ -10,8 +10,8 @@ from autofix.probe.wire import Frame
 from autofix.syntax import blocks, calls, names, writes
 from autofix.syntax.calls import Function, path_of
 from autofix.syntax.edits.lasting import Lasting
+from autofix.syntax.edits.names.second_name import reads_in
 from autofix.syntax.one_tensor import writes_to_one
-from autofix.syntax.reaching import Reaching
 from autofix.syntax.source import Source
 from autofix.syntax.sources import Sources
 from autofix.syntax.vocabulary import DERIVES, PARTS, WRAPPING
@@ -57,7 +57,7 @@ class _Scope:
     def __init__(self, sources: Sources, source: Source, node: ast.AST) -> None:
         self.sources, self.source, self.node = sources, source, node
         self.function: Function | None = source.function(node)
-        self.reads = Reaching(self.function or source.tree).reads
+        self.reads = reads_in(self.function or source.tree)
 
     def given(self, name: str, statement: ast.stmt) -> frozenset[ast.AST]:
         """What gave a variable the value that a statement reads, or writes a part of: who reads it later tells that."""
