@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Iterable, Mapping
 
 from autofix.syntax.calls import Comprehension, Function, path_of
@@ -160,3 +161,9 @@ class Reaching:
 def _joined(*several: Mapping[str, frozenset[ast.AST]]) -> Bindings:
     names = {name for one in several for name in one}
     return {name: frozenset().union(*(one.get(name, frozenset()) for one in several)) for name in names}
+
+
+@functools.lru_cache(maxsize=16)  # of the scopes that are asked about for every edit
+def reads_in(scope: Function | ast.Module) -> Mapping[ast.expr, frozenset[ast.AST]]:
+    """What gave each expression of a scope that is read its value."""
+    return Reaching(scope).reads

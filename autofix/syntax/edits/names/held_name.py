@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 from autofix.probe.wire import Frame
 from autofix.syntax.calls import path_of, whole
 from autofix.syntax.edits.local_name import is_empty
-from autofix.syntax.edits.names.second_name import given_to_written, is_to_be_written, reads_in, stored, target_of
+from autofix.syntax.edits.names.second_name import given_to_written, is_to_be_written, stored, target_of
+from autofix.syntax.reaching import reads_in
 from autofix.syntax.source import Source
 from autofix.syntax.sources import Sources
 from autofix.syntax.vocabulary import writes

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import functools
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -12,7 +11,7 @@ from autofix.probe.wire import Frame
 from autofix.syntax import blocks, update, writes
 from autofix.syntax.calls import Function, argument, name_of, parameters, path_of, whole
 from autofix.syntax.edits.local_name import is_empty
-from autofix.syntax.reaching import Reaching
+from autofix.syntax.reaching import reads_in
 from autofix.syntax.source import Source
 from autofix.syntax.sources import Sources
 from autofix.syntax.vocabulary import STORES
@@ -164,11 +163,6 @@ def is_to_be_written(known: Iterable[ast.AST], statement: ast.stmt, call: ast.AS
     """Whether a call is made for what it writes: its value is dropped, or it fills what was empty."""
     dropped = isinstance(statement, ast.Expr) and statement.value is call
     return dropped or any(isinstance(one, ast.Assign) and is_empty(one.value) for one in known)
-
-
-@functools.lru_cache(maxsize=16)  # of the scopes that are asked about for every edit
-def reads_in(scope: Function | ast.Module) -> _Reads:
-    return Reaching(scope).reads
 
 
 def target_of(write: ast.AST) -> ast.Name | None:

@@ -10,8 +10,8 @@ from autofix.probe.wire import Frame
 from autofix.syntax import blocks, calls, names, writes
 from autofix.syntax.calls import Function, path_of
 from autofix.syntax.edits.lasting import Lasting
-from autofix.syntax.edits.names.second_name import reads_in
 from autofix.syntax.one_tensor import writes_to_one
+from autofix.syntax.reaching import reads_in
 from autofix.syntax.source import Source
 from autofix.syntax.sources import Sources
 from autofix.syntax.vocabulary import DERIVES, PARTS, WRAPPING
