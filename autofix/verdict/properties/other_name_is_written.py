@@ -453,6 +453,20 @@ def _held(store: str, write: str, read: str) -> Example:
 ATTRIBUTE = ("self.seen = h", "h[:, 0] = 0", "net.seen.square().mean()")
 ITEM = ('h = kept["h"]', "h.mul_(0.5)", "kept['h'].square().mean()")
 LONG = _standing("taken(i)").replace("range(3)", "range(45)")
+WIPED = """\
+cell, head = nn.RNNCell(3, 4), nn.Linear(4, 1)
+optimizer = torch.optim.SGD([*cell.parameters(), *head.parameters()], lr=0.1)
+for x in torch.randn(4, 5, 6, 3):
+    h, states = torch.zeros(6, 4), []
+    for row in x:
+        h = cell(row, h)
+        states.append(h)
+        h[row[:, 0] > 1] = 0.0
+    loss = (head(torch.stack(states)) - 1).square().mean()
+    train: loss
+"""
+_PUT, _WRITE = "        states.append(h)\n", "        h[row[:, 0] > 1] = 0.0\n"
+WIPED_FIRST = WIPED.replace(_PUT + _WRITE, _WRITE + _PUT)
 
 
 class OtherNameIsWritten(Property):
@@ -494,6 +508,7 @@ class OtherNameIsWritten(Property):
         _held(*ITEM),
         _held("self.seen = h = h + 0.1", "h = F.threshold(h, 0.5, 0, inplace=True)", "net.seen.square().mean()"),
         _held('kept["all"] = []\n        kept["all"].append(h)', "h.mul_(0.5)", "kept['all'][0].square().mean()"),
+        Example(WIPED, "states.append(h)\n", "h = h.clone()\n        states.append(h)\n"),
         Example(_standing("taken(i)"), *KEPT),
         Example(LONG, *KEPT),
         Example(_standing("taken(i)", "spread = x.std(0)\n        x.sub_(x.mean(0)).div_(spread)"), *KEPT),
@@ -502,6 +517,7 @@ class OtherNameIsWritten(Property):
         Example(_standing("").replace("(self, x, y=None)", "(self, x=torch.rand(6, 3))"), *KEPT),
     )
     silent = (
+        Example(WIPED_FIRST, "cell(row, h)", "cell(row, h).clone()"),
         _held("self.seen = h", "h[:, 0] = 0", "0"),
         _held("self.seen = h.clone()", "h = F.threshold(h, 0.5, 0, inplace=True)", "net.seen.square().mean()"),
         _held("self.seen = h.clone()", "h[:, 0] = 0", "net.seen.square().mean()"),

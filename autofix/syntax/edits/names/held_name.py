@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from autofix.probe.wire import Frame
+from autofix.syntax import blocks, names
 from autofix.syntax.calls import path_of, whole
 from autofix.syntax.edits.local_name import is_empty
 from autofix.syntax.edits.names.second_name import given_to_written, is_to_be_written, stored, target_of
@@ -27,13 +28,21 @@ def held_name(sources: Sources, stack: Sequence[Frame]) -> str:
     source, node = frames[0]
     statement = source.statement(node)
     reads = reads_in(source.function(node) or source.tree)
-    known, target = given_to_written(reads, statement), target_of(statement)
+    target = target_of(statement)
+    known = _bound_before(source, statement, target) or given_to_written(reads, statement)
     if target is None and (target := handed_over(statement)) is not None:
         known = reads.get(target, frozenset())
     if target is None or any(isinstance(one, ast.Assign) and is_empty(one.value) for one in known):
         return ""
     called = frames[1:] and is_to_be_written((), frames[1][0].statement(frames[1][1]), frames[1][1])
     return "" if called else next(_holders(source, statement, target, known), "")
+
+
+def _bound_before(source: Source, write: ast.stmt, target: ast.Name | None) -> frozenset[ast.AST]:
+    """The statement that last binds a name in the block of a write: who reads the name later may also read others."""
+    before = reversed(blocks.before(blocks.block_of(source, write), write)) if target is not None else ()
+    bound = next((one for one in before if target is not None and target.id in names.binds(one)), None)
+    return frozenset({bound}) if isinstance(bound, ast.Assign) else frozenset()
 
 
 def handed_over(statement: ast.stmt) -> ast.Name | None:
