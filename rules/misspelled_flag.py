@@ -66,6 +66,16 @@ for layer in list(net.children())[-1:]:
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(4):
     train: net(torch.randn(5, 3)).square().mean()
+! an attribute of an object's own
+class Settings:
+    def __init__(self, on):
+        self.requires_grad = on
+
+
+settings, net = Settings(False), torch.nn.Linear(3, 1)
+for p in net.parameters():
+    p.requires_grad = settings.requires_grad
+net(torch.randn(5, 3)).square().mean().backward()
 ! a tensor of one's own
 x = torch.ones(3)
 -x.requires_gradient = True
@@ -102,19 +112,21 @@ net(torch.randn(5, 3)).square().mean().backward()
             yield self.propose(edits, WHY_MODULE, title="Set the flag of the parameters of a module")
 
     def _of_modules(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Step]:
-        """Where an attribute of that name is set on what is no parameter that a loop goes through."""
+        """Where an attribute of that name is set on what is no parameter of a loop, nor an object's own attribute."""
         for source in sources.reached(diagnosis.failure.stack):
             for node in source.mentioning(modes.FLAG):
                 match node:
                     case ast.Assign([ast.Attribute(holder, modes.FLAG)], value) if not (
-                        (isinstance(value, ast.Constant) and not value.value) or _is_parameter(source, holder)
+                        (isinstance(value, ast.Constant) and not value.value) or _is_own_or_parameter(source, holder)
                     ):
                         text = f"{source.segment(holder)}.{modes.FLAG}_({source.segment(value)})"
                         yield from replace_statement(source, node, [text])
 
 
-def _is_parameter(source: Source, holder: ast.expr) -> bool:
-    """Whether a variable is what a loop over parameters goes through."""
+def _is_own_or_parameter(source: Source, holder: ast.expr) -> bool:
+    """Whether it is the object itself, whose own attribute it may be, or what a loop over parameters goes through."""
+    if isinstance(holder, ast.Name) and holder.id == "self":
+        return True
     around = (one for one in blocks.loops(source, holder) if isinstance(one, ast.For))
     walked = (one for one in around if calls.path_of(holder) in names.binds(one.target))
     return any("parameters" in calls.name_of(call) for one in walked for call in calls.within(one.iter))

@@ -146,11 +146,11 @@ def settles(fix: Fix) -> bool:
 def are_enough(fixes: Sequence[Fix]) -> bool:
     """Whether edits built upon others are not worth their runs: each way to go is there.
 
-    One edit keeps the gradients, though with a doubt, and another changes them and has none.
+    One edit keeps the gradients, though with a doubt, and another changes them as may be meant, or as the field does.
     """
     left = [one for one in fixes if not _key(one).starves]
     keeps = any(one.verdict.effect.keeps_gradients for one in left)
-    return keeps and any(one.verdict.effect is Effect.CHANGED and not one.verdict.findings for one in left)
+    return keeps and any(one.verdict.effect is Effect.CHANGED and _key(one).doubts <= _DOUBT // 2 for one in left)
 
 
 def _usual(fix: Fix) -> bool:

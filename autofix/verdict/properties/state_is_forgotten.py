@@ -93,11 +93,12 @@ class StateIsForgotten(Property):
     def find(self, evidence: Evidence) -> Finding | None:
         failed, code, edited = evidence.failure.stack, evidence.sources, evidence.edited_sources
         crossings, before, after = evidence.trace.crossings, code.project_of(failed), edited.project_of(failed)
-        if evidence.case.pool.begun is not None:
-            return None
+        begun = evidence.case.pool.begun
         taken = {carrier: one.used[:1] for one in crossings if one.by == "failing" for carrier in one.carriers}
         for one, place in taken.items():
             if not any(_takes(source, one.path) for source in before):
+                continue
+            if begun is not None and begun.path.rpartition(".")[2] == one.path.rpartition(".")[2]:
                 continue
             if is_of_rows(code, one) and shuffled(code, failed, crossings):
                 continue
