@@ -73,6 +73,30 @@ def test_what_is_made_of_another_network_or_given_to_another_name_is_not_judged_
     assert not alike(names, "        y = net(x).detach()", "        x = net(x).detach()")
 
 
+SEGMENTS = """\
+from torch.utils.checkpoint import checkpoint
+def forward(self, h):
+    if self.cheap:
+        h = block(h)
+    else:
+        h = checkpoint(block, h, use_reentrant=False)
+"""
+
+
+@pytest.mark.parametrize(
+    ("rarely", "usually", "judged"),
+    [
+        ("h = block(h, m)", "h = checkpoint(block, h, m, use_reentrant=False)", True),
+        ("h = block(h, m)", "h = checkpoint(block, h, m)", True),
+        ("h = block(h, 2 * m)", "h = checkpoint(block, h, m, use_reentrant=False)", False),
+        ("h = other(h, m)", "h = checkpoint(block, h, m, use_reentrant=False)", False),
+        ("h = block(h, m)", "h = checkpoint(block, h, m=m, use_reentrant=False)", False),
+    ],
+)
+def test_what_a_checkpoint_calls_is_called_alike_in_the_other_branch(rarely: str, usually: str, judged: bool) -> None:
+    assert (alike(SEGMENTS, f"        {rarely}", f"        {usually}") == USUAL) is judged
+
+
 def test_a_statement_of_the_same_text_is_judged_by_it_wherever_it_stands() -> None:
     twice = "def one(x, y):\n    x += y\n    return x\ndef two(x, y):\n    x += y\n    return x\n"
     both, apart = twice.replace("x += y", "x = x + y"), twice.replace("x += y", "x = x + y", 1)

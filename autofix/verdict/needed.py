@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from autofix.core.aligned import opcodes
@@ -12,13 +13,16 @@ from autofix.core.edit import Declined, Edit, EditConflict
 from autofix.core.model import Effect, Treatment
 from autofix.experiments.compare import comparable, differences, made_of, same_shape
 from autofix.experiments.sketches import FROZEN, LIVE
+from autofix.experiments.spec import RunSpec
 from autofix.probe import wire
 from autofix.syntax.apply import BrokenRewrite, apply
 from autofix.syntax.source import Source
 from autofix.syntax.sources import parsed
 from autofix.verdict.effect import compared_with
 from autofix.verdict.evidence import Evidence
+from autofix.verdict.parts.branches import changed_alike
 from autofix.verdict.parts.by_kind import by_kind, inlined
+from autofix.verdict.parts.other_values import Otherwise, otherwise
 from autofix.verdict.parts.parts import Part
 
 _GROUPS = 8
@@ -33,7 +37,10 @@ def unneeded(evidence: Evidence, without: Sequence[tuple[Part, wire.Trace]]) -> 
     """
     idle = [part for part, other in without if _is_idle(evidence, part, other)]
     needed = {part.change for part, _ in without if part not in idle} - {""}
-    needed_so = (_is_for_another_kind, _renews, _keeps_graph, _stands_in, _is_replaced, _is_for_another, _does_again)
+    needed_so = (
+        _is_for_another_branch, _renews, _keeps_graph, _stands_in, _is_replaced, _is_for_another, _does_again,
+        _shows_with_other_values,
+    )  # fmt: skip
     for part in (one for one in idle if one.change not in needed):
         if not any(so(evidence, part, idle) for so in needed_so):
             yield part
@@ -117,8 +124,8 @@ def _are_numbers(trace: wire.Trace) -> bool:
     return all(math.isfinite(loss) for step in trace.whole_steps for loss in step.losses)
 
 
-def _is_for_another_kind(evidence: Evidence, part: Part, _idle: Sequence[Part]) -> bool:
-    """Whether a part is only in branches for other kinds of a value, which never ran and are judged by one that did."""
+def _is_for_another_branch(evidence: Evidence, part: Part, _idle: Sequence[Part]) -> bool:
+    """Whether a part is only in branches which never ran and are judged by one that did: for other kinds of a value."""
     old, new = evidence.case.pool.target.read(part.path), evidence.files.get(part.path, b"")
     lines, run = new.splitlines(), evidence.edited
     changes = opcodes(lines, part.without.splitlines())
@@ -128,7 +135,8 @@ def _is_for_another_kind(evidence: Evidence, part: Part, _idle: Sequence[Part]) 
     )
     heads = {node.lineno for node in ast.walk(ast.parse(new)) if isinstance(node, ast.If)}
     unrun = (mine & marked) - ran
-    judged = (by_kind(old, new, line, ran) or inlined(old, new, line, ran) for line in unrun)
+    ways = by_kind, inlined, changed_alike
+    judged = (any(way(old, new, line, ran) for way in ways) for line in unrun)
     return bool(unrun) and mine & ran <= heads and all(judged)
 
 
@@ -213,6 +221,31 @@ def _does_again(evidence: Evidence, part: Part, idle: Sequence[Part]) -> bool:
         again = [one for one in evidence.parts_of(left, whole=True) or () if one.same_as(part) and one.put == part.put]
         both = [evidence.left_of(one.left_out(left)) for one in again]
         if any(evidence.case.passed(one) and differences(run, one, LIVE, **also) for one in both):
+            return True
+    return False
+
+
+def _shows_with_other_values(evidence: Evidence, part: Part, _idle: Sequence[Part]) -> bool:
+    """Whether a part shows where a variable has other values, and the edit still does what the code does with them.
+
+    A label that is masked where it is 0 anyway: it shows with the mask alone, or with neither the write nor the mask.
+    """
+    if evidence.reading.rewritten:
+        return False
+    also, pool = compared_with(evidence, evidence.reading), evidence.case.pool
+    old = pool.target.read(part.path)
+
+    def of_code(text: bytes) -> wire.Trace:
+        return pool.get(replace(RunSpec.edited({part.path: text}), reading=evidence.reading))
+
+    for texts in otherwise(Otherwise(old, evidence.files[part.path], part.without, part.gone or old), part.put):
+        code, edited = of_code(texts.old), evidence.left_of({**evidence.files, part.path: texts.new})
+        if comparable(code) or not evidence.case.passed(edited) or differences(code, edited, LIVE, **also):
+            continue
+        less, gone = evidence.left_of({**evidence.files, part.path: texts.without}), of_code(texts.gone)
+        known = [less] if evidence.case.passed(less) else []
+        known += [gone] if not comparable(gone) else []
+        if any(differences(code, one, LIVE, **also) for one in known):
             return True
     return False
 

@@ -31,7 +31,7 @@ class Followed:
     lost: ClassVar[Function] = lambda: False
     """Called where the value goes where its graph cannot be followed; whether what goes there is to be nudged."""
     nudge: ClassVar[Function] = lambda value: value
-    bounds: ClassVar[Function] = lambda found, _given, _options: found
+    bounds: ClassVar[Function] = lambda found, _name, _given, _options: found
     """Called with what a bound leaves, by which bounds: what the program has of it."""
 
     def __init__(self, value: Any, tensor: torch.Tensor) -> None:
@@ -235,6 +235,7 @@ def apply(
     name: str, function: Function, given: tuple[Any, ...], options: dict[str, Any], *, each: bool = False
 ) -> Any:  # fmt: skip
     """What a function of numpy's or `math`'s, or a method, gives: followed where it moves with what it is given."""
+    function = getattr(function, "unbounded", function)
     value = function(*map(plain, given), **plain(options))
     if not (holds(given) or holds(tuple(options.values()))):
         return value
@@ -258,7 +259,7 @@ def apply(
             return _made(value, LINEAR[name](*map(_tensor, given)))
         if each or name in EACH or (type(function).__name__ == "ufunc" and getattr(function, "signature", "") is None):
             found = _each(function, given, options, value)
-            return Followed.bounds(found, given[1:], options) if name == "clip" else found
+            return Followed.bounds(found, name, given, options)
         return _reduced(name, function, given, options, value)
     except slopes.NoSlope:
         return function(*map(_left, given), **options)

@@ -148,6 +148,9 @@ def _factor(node: Any, *, single: bool = False) -> float:
 
 
 def is_added(node: graph.Node) -> bool:
-    """Whether it is one in which each counts as a whole, times a number, and none is taken from another."""
-    taken = node.name().startswith(("Sub", "Neg"))
+    """Whether it is one in which each counts as a whole, times a number, and none is taken from what is of several.
+
+    A term of the loss itself, which is one number, may be taken from it, as an entropy is.
+    """
+    taken = node.name().startswith(("Sub", "Neg")) and not graph.is_number(node)
     return is_sum(node) and not taken and bool(_factor(node, single=True))

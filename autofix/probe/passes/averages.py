@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,10 +43,19 @@ class _Pass:
         return used and self.leaves <= {storage_key(leaf) for leaf in graph.leaves(seen)}
 
     def _is_term(self, node: graph.Node) -> bool:
-        """Whether a node is only added to the loss: a term of it, which as a constant would be there for nothing."""
+        """Whether a node is only added to the loss: a term of it, which as a constant would be there for nothing.
+
+        An average of what is itself a term of the loss is something to compare that with.
+        """
+
+        def terms(starts: Iterable[graph.Node]) -> set[graph.Node]:
+            adds = {node: False}
+            found = graph.walk_nodes(starts, lambda one: adds.setdefault(one, is_added(one)))
+            return {one for one in found if one is not node and not is_added(one)}
+
         with quiet():
-            others = [one for one in graph.walk_nodes(self.starts, is_added) if not is_added(one)]
-        return node not in graph.walk_nodes(others, graph.since(self.mark))
+            others, summed = terms(self.starts), terms(graph.children(node))
+        return others.isdisjoint(summed) and node not in graph.walk_nodes(others, graph.since(self.mark))
 
 
 class Averages:

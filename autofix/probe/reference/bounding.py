@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Callable
 from typing import Any
 
 import torch
 
-from ..arrays.followed import Followed
+from ..arrays.followed import Followed, followed
 from ..engine.operators import storage_key
 from ..engine.quiet import quiet
 from ..engine.taps import Taps, parameters
 
 _BOUNDS = [f"{name}{end}" for name in ("clamp", "clip", "clamp_min", "clamp_max") for end in ("", "_")]
+_OF_ARRAYS = {"clip": "clip", "maximum": "clamp_min", "minimum": "clamp_max"}
 _BY = 0.01
 
 
 def show(taps: Taps) -> None:
     """From now on what these functions leave differs, by its own size and by the bounds; gradients do not.
 
-    What an optimizer owns stays in its bounds. Numpy's `clip` of what is followed does as torch's.
+    What an optimizer owns stays in its bounds. Numpy's `clip` does as torch's, and so does what takes the larger or
+    smaller one of an array and a number.
     """
     Followed.bounds = _followed
     calling: list[str] = []
@@ -33,6 +36,37 @@ def show(taps: Taps) -> None:
         for owner in (torch.Tensor, torch):
             if hasattr(owner, name):
                 setattr(owner, name, _shown(getattr(owner, name), name, calling, is_owned))
+    if (numpy := sys.modules.get("numpy")) is not None:
+        for name in _OF_ARRAYS:
+            setattr(numpy, name, _OfArrays(getattr(numpy, name), name, numpy))
+
+
+class _OfArrays:
+    """A function of numpy's that keeps arrays in a range; all else of it is as it was."""
+
+    def __init__(self, unbounded: Any, name: str, numpy: Any) -> None:
+        self.unbounded, self._name, self._kinds = unbounded, name, (numpy.ndarray, numpy.floating)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.unbounded, name)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        found = self.unbounded(*args, **kwargs)
+        plain = issubclass(type(found), self._kinds) and found.dtype.kind == "f" and kwargs.get("out") is None
+        bounds = _bounds_of(self._name, args, kwargs) if plain else None
+        if bounds is None:
+            return found
+        with quiet():
+            change = _change(_OF_ARRAYS[self._name], torch.as_tensor(found.astype("float64")), *bounds).numpy()
+        return (found + change).astype(found.dtype)
+
+
+def _bounds_of(name: str, args: tuple[Any, ...], words: dict[str, Any]) -> tuple[Any, dict[str, Any]] | None:
+    """By what an array is bounded; None where two are compared instead."""
+    if name == "clip":
+        return args[1:], {key.removeprefix("a_"): one for key, one in words.items()}
+    numbers = tuple(one for one in args if isinstance(one, (int, float)) and not followed(one))
+    return (numbers, {}) if len(numbers) == 1 else None
 
 
 def _shown(
@@ -57,10 +91,12 @@ def _shown(
     return bounded
 
 
-def _followed(found: Any, bounds: tuple[Any, ...], words: dict[str, Any]) -> Any:
-    named = {key.removeprefix("a_"): one for key, one in words.items()}
+def _followed(found: Any, name: str, given: tuple[Any, ...], words: dict[str, Any]) -> Any:
+    bounds = _bounds_of(name, given, words) if name in _OF_ARRAYS else None
+    if bounds is None:
+        return found
     with quiet():
-        change = _change("clip", found.tensor.detach(), bounds, named)
+        change = _change(_OF_ARRAYS[name], found.tensor.detach(), *bounds)
     return found + change.numpy().astype(found.value.dtype)
 
 

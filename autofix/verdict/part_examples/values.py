@@ -181,7 +181,53 @@ APART = TRACK.replace("track = at.max().item() - at", "far = at.max().item()\n  
 APART = APART.replace("track - ", "far - near - ")
 MEASURED, BY_TENSOR = "at.max().item() - at.min().item()", "at.max() - at.min()"
 
+ANGLES = """\
+angles = nn.Parameter(torch.tensor([0.3, 0.7]))
+optimizer = torch.optim.SGD([angles], lr=0.1)
+state = torch.tensor([0.6, 0.8], dtype=torch.complex64)
+def turned(angle):
+    sin, cos = angle.sin(), angle.cos()
+    return torch.as_tensor([[cos, -1j * sin], [-1j * sin, cos]])
+def rotated(angle):
+    sin, cos = angle.sin(), angle.cos()
+    return torch.as_tensor([[cos, -sin], [sin, cos]]).to(torch.complex64)
+for _ in range(8):
+    loss = ((turned(angles[0]) @ (rotated(angles[1]) @ state)).abs()[0] - 1).square()
+    train: loss
+"""
+GATES = ANGLES[ANGLES.index("def turned") : ANGLES.index("for _")]
+STACKED = """\
+def turned(angle):
+    sin, cos = angle.sin(), angle.cos()
+    return torch.stack([torch.stack([cos + 0j, -1j * sin]), torch.stack([-1j * sin, cos + 0j])])
+def rotated(angle):
+    sin, cos = angle.sin(), angle.cos()
+    return torch.stack([torch.stack([cos, -sin]), torch.stack([sin, cos])]).to(torch.complex64)
+"""
+QUANTILE = """\
+import numpy as np
+
+net = nn.Linear(3, 4)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+def bounded(x):
+    most = np.percentile(np.abs(x.numpy()), 95, axis=1)
+    most = torch.from_numpy(np.maximum(most, 0.01)).float().view(-1, 1)
+    return torch.minimum(x, most) / most
+for _ in range(8):
+    loss = (bounded(net(torch.randn(5, 3))) - 0.3).square().mean()
+    train: loss
+"""
+OF_NUMPY = QUANTILE[QUANTILE.index("    most = np.p") : QUANTILE.index("    return")]
+OF_TORCH = """\
+    with torch.no_grad():
+        most = torch.quantile(x.abs(), 0.95, dim=1).clamp(min=0.01).view(-1, 1)
+"""
+
 RAISES = (
+    Example(ANGLES, GATES, STACKED.replace("cos + 0j, -1j", "cos.clamp(max=9) + 0j, -1j")),
+    Example(ANGLES, GATES, STACKED.replace("cos + 0j, -1j", "cos + 0 * cos, -1j")),
+    Example(QUANTILE, OF_NUMPY, OF_TORCH.replace("0.01", "0.001")),
+    Example(QUANTILE, OF_NUMPY, OF_TORCH.replace("min=0.01", "min=0.01, max=99")),
     Example(AVERAGED, "(1 - score)", "(1 - D(fake).mean().clamp(max=99))"),
     Example(TRACK, MEASURED, BY_TENSOR.replace("at.min", "at.clamp(max=99).min")),
     Example(TRACK, MEASURED, f"{BY_TENSOR}.clamp(-99, 99)"),
@@ -199,6 +245,10 @@ RAISES = (
     Example(CAST, BORN, CAST_LATER.replace("gate.to(x)", "gate.to(x).clamp(max=9)")),
 )
 SILENT = (
+    Example(ANGLES, GATES, STACKED),
+    Example(ANGLES, GATES, STACKED.replace("cos + 0j", "1 * cos")),
+    Example(QUANTILE, OF_NUMPY, OF_TORCH),
+    Example(QUANTILE, OF_NUMPY, OF_TORCH.replace("clamp(min=0.01)", "clamp_min(0.01)")),
     Example(AVERAGED, "(1 - score)", "(1 - D(fake).mean())"),
     Example(TRACK, MEASURED, BY_TENSOR),
     Example(APART, ".item()", ""),

@@ -173,7 +173,33 @@ TO_ALIAS = BY_ALIAS[BY_ALIAS.index("    masked") : BY_ALIAS.index("    loss")]
 IN_WHERE = "    masked = torch.where(low.bool(), torch.ones_like(gate), gate)\n"
 IN_SUM = "    masked = low + (1 - low) * gate\n"
 
+UNLABELLED = """\
+net = nn.Linear(3, 4)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+absent = [1, 2]
+for _ in range(8):
+    kind = torch.randint(0, 2, (5,)) * 3
+    label = F.one_hot(kind, 4).float()
+    guess = net(torch.randn(5, 3)).softmax(1)
+    size = guess.square().mean()
+    guess[:, absent] = 0.0
+    label[:, absent] = 0.0
+    loss = size - (guess * label).sum() / (guess + label).sum()
+    train: loss
+"""
+UNLABELS = UNLABELLED[UNLABELLED.index("    guess[") : UNLABELLED.index("    train")]
+BY_MASK = """\
+    keep = torch.ones(4)
+    keep[absent] = 0.0
+    guess, label = guess * keep, LABEL
+    loss = size - (guess * label).sum() / (guess + label).sum()
+"""
+
 RAISES = (
+    Example(UNLABELLED, UNLABELS, BY_MASK.replace("LABEL", "label")),
+    Example(UNLABELLED, UNLABELS, BY_MASK.replace("LABEL", "label * keep.clamp(max=9)")),
+    Example(UNLABELLED, UNLABELS, BY_MASK.replace("LABEL", "label * (kind[:, None] != 2)")),
+    Example(UNLABELLED, UNLABELS, BY_MASK.replace("LABEL", "(label * keep).clamp(max=9)")),
     Example(BY_ALIAS, TO_ALIAS, IN_WHERE.replace("(gate), gate", "(gate), gate.clamp(-9, 9)")),
     Example(BY_ALIAS, TO_ALIAS, IN_WHERE.replace("low.bool()", "low.bool() & (gate < 9)")),
     Example(BY_ALIAS, TO_ALIAS, IN_SUM.replace("low +", "low * low +")),
@@ -195,6 +221,8 @@ RAISES = (
     Example(RENORMED, RENORMS, BY_FUNCTION.replace("99", "98")),
 )
 SILENT = (
+    Example(UNLABELLED, UNLABELS, BY_MASK.replace("LABEL", "label * keep")),
+    Example(UNLABELLED, UNLABELS, BY_MASK.replace("LABEL", "keep * label.clone()")),
     Example(BY_ALIAS, TO_ALIAS, IN_WHERE),
     Example(BY_ALIAS, TO_ALIAS, IN_SUM),
     Example(CARRIED_ON, LAST, BLENDED),

@@ -8,13 +8,15 @@ import itertools
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 
-from autofix.syntax.calls import Function, path_of
+from autofix.syntax.calls import Function, name_of, path_of
 from autofix.syntax.names import binds, bound_by
 from autofix.syntax.writes import root
 from autofix.verdict.parts.bare import asks_kind, cut_only
 from autofix.verdict.parts.rewritten import shape
 
 _HOLE = "what was there"
+_TOLD_CHECKPOINTS = {"use_reentrant", "preserve_rng_state", "context_fn", "determinism_check", "debug"}
+"""What a checkpoint is told that it gives to nobody."""
 
 
 def ran_alike(old: bytes, new: bytes, line: int, ran: Collection[int], *, before: bool) -> int:
@@ -23,7 +25,8 @@ def ran_alike(old: bytes, new: bytes, line: int, ran: Collection[int], *, before
     Lines are those of the old text if `before`, else of the new one. A statement of the same text is, wherever it
     stands. So is one that the edit puts before others, where it puts the same before the same in code that ran, and all
     that follows in both blocks is alike. In the other branch of its condition: around what was there stands the same,
-    it is given to the same name, and what was there is made of nothing else.
+    it is given to the same name, and what was there is made of nothing else. Or both say the same, before the edit and
+    after it, be it through a checkpoint.
     """
     trees = ast.parse(old), ast.parse(new)
     lines = {(one[0] if before else one[1]).lineno: _text(one) for one in _changed(*trees)}
@@ -31,8 +34,17 @@ def ran_alike(old: bytes, new: bytes, line: int, ran: Collection[int], *, before
     for there in set(ran) - {line}:
         if lines.get(there, there) == lines.get(line):
             return there
-    modules = {(one.asname or one.name).split(".")[0] for one in _imported(trees[0])}
-    for was, now in _conditions(*trees):
+    return _in_other_branch(*trees, line, ran, before=before)
+
+
+def changed_alike(old: bytes, new: bytes, line: int, ran: Collection[int]) -> int:
+    """The line that ran in the other branch of the condition of one that did not, and was changed alike; 0 for none."""
+    return _in_other_branch(ast.parse(old), ast.parse(new), line, ran, before=False)
+
+
+def _in_other_branch(old: ast.Module, new: ast.Module, line: int, ran: Collection[int], *, before: bool) -> int:
+    modules = {(one.asname or one.name).split(".")[0] for one in _imported(old)}
+    for was, now in _conditions(old, new):
         for mine, other in ((was.body, was.orelse), (was.orelse, was.body)):
             pairs = _changes(mine, now.body if mine is was.body else now.orelse)
             others = _changes(other, now.body if other is was.body else now.orelse)
@@ -42,7 +54,8 @@ def ran_alike(old: bytes, new: bytes, line: int, ran: Collection[int], *, before
                 for one in others:
                     there = (one[0] if before else one[1]).lineno
                     made, known = _made_of(change[0], modules), _made_of(one[0], modules)
-                    if there in ran and made <= known and _way(*change) == _way(*one) != "":
+                    around = made <= known and _way(*change) == _way(*one) != ""
+                    if there in ran and (around or [*map(_uncheckpointed, change)] == [*map(_uncheckpointed, one)]):
                         return there
     return 0
 
@@ -243,6 +256,19 @@ def _way(old: ast.stmt, new: ast.stmt) -> str:
             return ""
     whole, part = ast.dump(now), ast.dump(was)
     return given + whole.replace(part, _HOLE) if whole.count(part) == 1 else ""
+
+
+def _uncheckpointed(statement: ast.stmt) -> str:
+    """A statement, as text, in which what a checkpoint is to call is called."""
+    return ast.dump(_Uncheckpointed().visit(copy.deepcopy(statement)))
+
+
+class _Uncheckpointed(ast.NodeTransformer):
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        told = {word.arg for word in node.keywords} <= _TOLD_CHECKPOINTS
+        of_one = name_of(node) == "checkpoint" and node.args and told
+        return ast.Call(node.args[0], node.args[1:], []) if of_one else node
 
 
 def _made_of(node: ast.stmt, modules: set[str]) -> set[str]:

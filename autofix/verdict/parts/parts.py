@@ -151,7 +151,7 @@ def _of_file(path: Path, old: bytes, new: bytes, options: Collection[str]) -> It
             reads = frozenset(names.reads(now) if now else ())
             put = b"".join(before[mine.start : mine.stop]) if mine else b""
             yield Part(path, line, words, graph_only, without, rest, change, form, put, held, adds, reads, again)
-            gone_so = Part(path, line, words, graph_only, without, rest)
+            gone_so = Part(path, line, words, graph_only, without, rest, put=put)
             yield from _unrecorded(gone_so, None if other else mine, fresh, before, after)
         for said, held_to in _held_to(other, new, after, alone=not mine) if other and not known else ():
             yield Part(path, line, f"{said} {_words(None, other, before, after)}", False, held_to)

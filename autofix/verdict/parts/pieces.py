@@ -12,6 +12,7 @@ from typing import NamedTuple, TypeGuard
 from autofix.core.aligned import opcodes
 from autofix.syntax import calls
 from autofix.verdict.parts.bare import GRAPH_WORDS, graph_call, plain
+from autofix.verdict.parts.bounds import bounds
 from autofix.verdict.parts.branches import decided, tells_form
 from autofix.verdict.parts.by_kind import known_side
 from autofix.verdict.parts.filled import fills, named_masks
@@ -104,7 +105,7 @@ def _layers(new: ast.AST, known: set[str], *, alone: bool) -> Iterator[tuple[ast
     near = {id(link) for node in ast.walk(new) for link in _cuts_of(node)}
     for node in ast.walk(new):
         by_cut = alone and (id(node) in near or _cut(node)) and not (_is_slice(node) and known & set(_operations(node)))
-        if graph_call(node) or _takes_one(node) or (not by_cut and known & set(_operations(node))):
+        if graph_call(node) or _says_nothing(node) or (not by_cut and known & set(_operations(node))):
             continue
         match node:
             case ast.comprehension(ifs=conditions):
@@ -125,10 +126,14 @@ def _layers(new: ast.AST, known: set[str], *, alone: bool) -> Iterator[tuple[ast
                     yield node, args[0]
 
 
-def _takes_one(node: ast.AST) -> bool:
-    """Whether a node is one number without dimensions: of more than one it gives nothing, in no pass."""
+def _says_nothing(node: ast.AST) -> bool:
+    """Whether a node adds 0, multiplies by 1, or takes one number without dimensions: it gives that in any pass."""
     match node:
-        case ast.Call(ast.Attribute(attr="reshape" | "view"), [ast.Tuple([])]):
+        case ast.Call(ast.Attribute(attr="reshape" | "view"), [ast.Tuple([])]):  # of more than one it gives nothing
+            return True
+        case ast.BinOp(_, ast.Add() | ast.Sub(), ast.Constant(0)) | ast.BinOp(ast.Constant(0), ast.Add(), _):
+            return True
+        case ast.BinOp(_, ast.Mult() | ast.Div(), ast.Constant(1)) | ast.BinOp(ast.Constant(1), ast.Mult(), _):
             return True
     return False
 
@@ -163,6 +168,7 @@ def _cuts_each(node: ast.AST) -> TypeGuard[ast.ListComp | ast.SetComp | ast.Gene
 def _operations(node: ast.AST) -> Iterator[str]:
     """What is done in a node, as text to compare; of a call also its name alone."""
     yield from done(node)
+    yield from bounds(node)
     match node:
         case ast.Call(ast.Attribute(_, name) | ast.Name(name)):
             yield name

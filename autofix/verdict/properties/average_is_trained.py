@@ -7,7 +7,8 @@ also uses the sum in its loss, and would train all that it trains without it: a 
 moving average, prototypes averaged class by class, a running mean that features are centred by, a baseline. The edit
 cuts what flowed into earlier passes, and each pass still trains through the part that it adds. A state that something
 learned computes from the one before is no such sum, nor is a memory that nothing but its own pass trains. A sum that is
-only added to the loss, as a penalty that layers add up, is a term of it: as a constant it would be there for nothing.
+only added to the loss, as a penalty that layers add up, or taken from it, as an entropy, is a term of it: as a constant
+it would be there for nothing.
 
 ## Why it matters
 
@@ -39,7 +40,31 @@ BY_PARTS = CENTRED.replace("torch.zeros(3)", "torch.zeros(2, 3)").replace(
 ).replace("z - mean)", "z - mean[0])")  # fmt: skip
 OVERWRITTEN = BY_PARTS.replace("0.9 * mean[c] + 0.1 * ", "")
 KEPT = ("    optimizer.step()\n", "    optimizer.step()\n    mean = mean.detach()\n")
+KEPT_ENTROPY = KEPT[0], KEPT[1].replace("mean", "entropy")
 ADDED = CENTRED.replace("z - mean", "z").replace(".square().mean()", ".square().mean() + mean.sum() / 4")
+ENTROPY = """\
+net = nn.Linear(4, 3)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.05)
+entropy = 0
+for _ in range(6):
+    for x in torch.randn(2, 8, 4):
+        guess = net(x).log_softmax(1)
+        entropy = entropy - (guess.exp() * guess).sum(1).mean() / 2
+    loss = LOSS
+    train: loss
+"""
+TERM = ENTROPY.replace("LOSS", "F.nll_loss(guess, torch.randint(0, 3, (8,))) - 0.1 * entropy")
+OWN = """\
+net, before = nn.Linear(4, 3), 0.0
+optimizer = torch.optim.SGD(net.parameters(), lr=0.05)
+for _ in range(6):
+    error = (net(torch.randn(8, 4)) - 1).square().mean()
+    before = 0.9 * before + 0.1 * error
+    train: (error - 0.5 * before)
+"""
+BASELINE = ENTROPY.replace("LOSS", "(guess[:, 0] - entropy).mean()")
+WEIGHT = ENTROPY.replace("LOSS", "(F.nll_loss(guess, torch.randint(0, 3, (8,))) - 0.1 * entropy).square()")
+BEGUN = "    for x in torch", "    entropy = 0\n    for x in torch"
 TAKEN = CENTRED.replace(".square().mean()", ".square().mean() + ((z - mean) * torch.ones(3)).mean()").replace(
     "head(z - mean)", "head(z)"
 )
@@ -48,10 +73,19 @@ ALONE = CENTRED.replace("head(z - mean)", "head(mean)")
 
 class AverageIsTrained(Property):
     sentence = "the loss also trains what its own iteration adds to an average; the average may be meant as a constant"
-    raises = (Example(CENTRED, *CUT), Example(BY_PARTS, *KEPT), Example(TAKEN, *CUT))
+    raises = (
+        Example(CENTRED, *CUT),
+        Example(BY_PARTS, *KEPT),
+        Example(TAKEN, *CUT),
+        Example(BASELINE, *KEPT_ENTROPY),
+        Example(OWN, "0.9 * before", "0.9 * float(before)"),
+        Example(WEIGHT, *KEPT_ENTROPY),
+    )
     silent = (
         Example(ALONE, *CUT),
         Example(ADDED, *CUT),
+        Example(TERM, *BEGUN),
+        Example(TERM, *KEPT_ENTROPY),
         Example(CENTRED, "0.1 * z.mean(0)", "0.1 * z.detach().mean(0)"),
         Example(OVERWRITTEN, *KEPT),
     )

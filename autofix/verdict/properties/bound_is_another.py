@@ -78,6 +78,24 @@ for _ in range(5):
 """
 IN_NUMPY = BY_NUMPY[BY_NUMPY.index("    out, y =") : BY_NUMPY.index("\n\nfor")]
 IN_TORCH = "    return (torch.clip(out - y, -9, 9) ** 2).mean()\n"
+DIVIDED = """\
+import numpy as np
+
+net, x, y = nn.Linear(3, 2), torch.randn(6, 3), torch.randn(6, 2)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+
+
+def size(out):
+    return torch.from_numpy(np.maximum(np.abs(out.numpy()).max(1, keepdims=True), 0.01))
+
+
+for _ in range(5):
+    out = net(x)
+    loss = (out / size(out) - y).square().mean()
+    train: loss
+"""
+BY_ARRAY = DIVIDED[DIVIDED.index("    return") : DIVIDED.index("\n\nfor")]
+BY_TENSOR = "    with torch.no_grad():\n        return out.abs().amax(1, keepdim=True).clamp(min=0.01)\n"
 SIMPLEX = """\
 x, w = torch.randn(6, 4), nn.Parameter(torch.tensor([0.1, 0.2, 0.3, 0.4]))
 optimizer = torch.optim.SGD([w], lr=0.01)
@@ -114,6 +132,8 @@ class BoundIsAnother(Property):
         Example(SAMPLED, MOVES, _off(MOVES.replace("slope.clamp(-1, 1)", "slope.clamp(-1, 2)"))),
         Example(BY_NUMPY, IN_NUMPY, IN_TORCH.replace(" 9)", " 19)")),
         Example(SIMPLEX, PROJECTS, IN_NEW_MEMORY.replace("0.02", "-2")),
+        Example(DIVIDED, BY_ARRAY, BY_TENSOR.replace("0.01", "0.001")),
+        Example(DIVIDED, BY_ARRAY, BY_TENSOR.replace("0.01)", "0.01, max=9)")),
         Example(IN_BALL, DIVIDES, DIVIDES.replace("z /=", "z = z /")),
         Example(IN_BALL, DIVIDES, f"    with torch.no_grad():\n    {DIVIDES}"),
     )
@@ -123,6 +143,8 @@ class BoundIsAnother(Property):
         Example(SAMPLED, MOVES, _off(AT_ONCE.format("0.02 * torch.randn(4, 2) - 0.1 * slope.clamp_(-1, 1)"))),
         Example(PUSHED, PUSHES, PUSHES.replace("push +", "push.data +").replace("push.c", "push.data.c")),
         Example(BY_NUMPY, IN_NUMPY, IN_TORCH),
+        Example(DIVIDED, BY_ARRAY, BY_TENSOR),
+        Example(DIVIDED, BY_ARRAY, BY_TENSOR.replace("clamp(", "clip(")),
         Example(SIMPLEX, PROJECTS, IN_NEW_MEMORY),
         Example(SIMPLEX, PROJECTS, f"    with torch.no_grad():\n    {PROJECTS}"),
         Example(PUSHED, PUSHES, "    push = (push + 0.1 * push.grad.sign()).clamp(-0.3, 0.3).detach()\n"),

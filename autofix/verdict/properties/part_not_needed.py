@@ -21,7 +21,8 @@ A part that shows nothing is needed all the same if another does what it does: e
 all; the code as written trains otherwise without what is removed; a needed part changes another statement in the same
 way, or asks for this one; or one of the same form is needed, and without that this one shows. It is also needed if a
 loss is no number without it, if it prints otherwise by newer parameters alone, or if the graph has what the code lost
-there, and no more, by this part.
+there, and no more, by this part. So it is where it shows once a variable that it reads has other values in the code
+and in the edit, and the edit then still does what the code does: labels that are masked where they are 0 anyway.
 
 What moves is put back, and needed only if the runs show what it does and what each that it passed does. What records
 numbers or binds a name of its own may move past what writes nothing that it reads, and no draw past a draw. A value
