@@ -26,6 +26,8 @@ from autofix.search.rule import Rule
 from autofix.verdict.properties import (
     average_is_trained,
     derivative_is_constant,
+    lasting_tensor_is_written,
+    leaf_has_another_name,
     loss_grows_over_loop,
     loss_trains_its_target,
     network_reads_its_output,
@@ -193,7 +195,7 @@ def asked(report: Report) -> Question:
         ),
         pytest.param(
             *(
-                whole(other_name_is_written.MESH),
+                whole(lasting_tensor_is_written.MESH),
                 ("AG203", "AG211"),
                 (
                     "Should `self.template` keep its value when main.py:14 writes to `mesh`, which is the same tensor?",
@@ -225,7 +227,7 @@ def asked(report: Report) -> Question:
             marks=pytest.mark.apart("long"),
         ),
         (
-            whole(other_name_is_written.BEHIND),
+            whole(leaf_has_another_name.BEHIND),
             ("AG301",),
             (
                 "Should `best` keep its value when main.py:14 writes to `w`, which is the same tensor?",

@@ -8,14 +8,14 @@ from autofix.core.model import Answer, Assessment, Question
 from autofix.verdict.law import at
 from autofix.verdict.left_open.told import told_as
 from autofix.verdict.runs import Runs
-from autofix.verdict.shared.other_names import kept, other, seen
+from autofix.verdict.shared.other_names import kept, other, told
 
 
 def asked(runs: Runs) -> Question | None:
     """The question whether it does."""
     if (reading := kept(runs)) is None:
         return None
-    name, place = seen(runs)
+    about, (name, place) = told(runs)
     alias = other(runs, name, place)
     answers = (
         Answer("kept", _clause(runs), reading),
@@ -26,7 +26,7 @@ def asked(runs: Runs) -> Question | None:
         ),
     )
     text = f"Should `{name}` keep its value when {at(place)} writes to {alias}, which is the same tensor?"
-    return Question("other-name-is-written", text, place, answers, shows=True)
+    return Question(about, text, place, answers, shows=True)
 
 
 def with_copy(runs: Runs, found: Assessment) -> Assessment:
@@ -37,5 +37,5 @@ def with_copy(runs: Runs, found: Assessment) -> Assessment:
 
 
 def _clause(runs: Runs) -> str:
-    name, place = seen(runs)
+    _, (name, place) = told(runs)
     return f"`{name}` keeps its value when {at(place)} writes to {other(runs, name, place)}"

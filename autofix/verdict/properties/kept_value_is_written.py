@@ -136,7 +136,7 @@ class KeptValueIsWritten(Property):
         if what := evidence.shows_otherwise(evidence.reading):
             cured = zero and other_names.is_kept_by(evidence)
             return None if cured else self.found(what=f"later, {what}: {_BEFORE} may show the write")
-        if zero is None or other_names.seen(evidence)[0]:  # of a name that the text tells it is asked
+        if zero is None or other_names.told(evidence)[0]:  # of a name that the text tells it is asked
             return None
         return self.found(zero.stack, what=f"{_BEFORE} is the same tensor: the difference that is shown is always 0")
 

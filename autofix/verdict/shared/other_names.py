@@ -3,41 +3,70 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TypeAlias
 
 from autofix.core.model import Reading
 from autofix.experiments.compare import comparable, differences
 from autofix.experiments.sketches import LIVE
 from autofix.experiments.spec import Intervention, RunSpec
 from autofix.probe import wire
-from autofix.syntax.edits import held_name, lasting, second_is_met, second_name, walked_data, written_name
+from autofix.syntax import edits
+from autofix.syntax.edits import held_name, second_is_met, second_name, walked_data, written_name
 from autofix.verdict.runs import Runs
 
+Named: TypeAlias = tuple[str, wire.Stack]
+"""What is written by another name and read later, with the place of the write; '' where nothing is."""
 
-def seen(runs: Runs) -> tuple[str, wire.Stack]:
-    """What is written by another name and read later, with the place of the write; '' where nothing is."""
-    if not runs.case.pool.written["copied"]:
-        return "", ()
-    name, place = by_write(runs)
-    if name:
-        return name, place
-    sources = runs.sources
-    if written := runs.case.pool.leaf_written:
-        return second_name(sources, written, older=True), written[:1]
+NOTHING: Named = "", ()
+
+
+def told(runs: Runs) -> tuple[str, Named]:
+    """The property that speaks of the first of all that follow, and what that is; '' where nothing is."""
+    if runs.case.pool.written["copied"]:
+        for about, named in (
+            ("other-name-is-written", by_write),
+            ("leaf-has-another-name", of_leaf),
+            ("lasting-tensor-is-written", lasting),
+            ("held-tensor-is-written", by_holder),
+        ):
+            if (found := named(runs))[0]:
+                return about, found
+    return "", NOTHING
+
+
+def by_write(runs: Runs) -> Named:
+    """A second name of what is written so that a saved tensor is spoiled, also where the whole of it is written."""
+    named = ((second_name(runs.sources, stack), stack[:1]) for stack in _spoiled(runs))
+    return next((one for one in named if one[0]), NOTHING)
+
+
+def of_leaf(runs: Runs) -> Named:
+    """An older name of the leaf that is written."""
+    written = runs.case.pool.leaf_written
+    return (second_name(runs.sources, written, older=True), written[:1]) if written else NOTHING
+
+
+def lasting(runs: Runs) -> Named:
+    """What outlives the pass that gives it a second name."""
+    if runs.case.pool.leaf_written:
+        return NOTHING
     made = [one.made for one in runs.trace.crossings if one.by == "failing" and not runs.letter.reused]
-    for stack in (*spoiled(runs), *made):
-        if (found := lasting(sources, stack)) is not None:
+    for stack in (*_spoiled(runs), *made):
+        if (found := edits.lasting(runs.sources, stack)) is not None:
             return found.path, stack[:1]
-    return by_holder(runs)
+    return NOTHING
 
 
-def by_holder(runs: Runs) -> tuple[str, wire.Stack]:
-    """The same of what an object or a container holds, and of data that a pass is given: by what is trained on it."""
+def by_holder(runs: Runs) -> Named:
+    """What an object or a container holds, or a pass is given, where passes train on what was written."""
+    if runs.case.pool.leaf_written or not runs.case.pool.written["copied"]:
+        return NOTHING
     sources, writes = runs.sources, _writes(runs)
     found = [(held_name(sources, one.stack), one.stack[:1]) for one in writes]
     data = [(walked_data(sources, one.stack), one.stack[:1]) for one in writes if not one.whole]
     found += [(one.path, place) for one, place in data if one is not None]
-    first = next((one for one in found if one[0]), ("", ()))
-    return first if first[0] and _is_read_again(runs) else ("", ())
+    first = next((one for one in found if one[0]), NOTHING)
+    return first if first[0] and _is_read_again(runs) else NOTHING
 
 
 def _is_read_again(runs: Runs) -> bool:
@@ -54,22 +83,37 @@ def _is_read_again(runs: Runs) -> bool:
     return False
 
 
-def by_write(runs: Runs) -> tuple[str, wire.Stack]:
-    """The same of writes that spoiled a saved tensor, also where they write the whole of it."""
-    sources = runs.sources
-    named = ((second_name(sources, stack), stack[:1]) for stack in spoiled(runs))
-    return next((one for one in named if one[0]), ("", ()))
+def shows(runs: Runs, named: Named) -> bool:
+    """Whether a write by another name shows, or may in other passes, and the edit does not see to it."""
+    if not (named[0] and runs.case.pool.written["copied"]):
+        return False
+    other = runs.of(replace(runs.code, copied=True))
+    if not _is_met(runs):
+        return True
+    trains = not comparable(other) and differences(runs.letter, other, LIVE)
+    if trains or ends_otherwise(runs):
+        return not is_kept_by(runs)
+    return prints_otherwise(runs, other)
 
 
-def is_met(runs: Runs) -> bool:
+def prints_otherwise(runs: Runs, other: wire.Trace | None) -> bool:
+    """Whether the program as it is meant otherwise only prints other numbers, and the edit prints those of the code."""
+    letter = runs.letter
+    if other is None or comparable(other) or differences(letter, other, LIVE):
+        return False
+    printed = differences(letter, other, LIVE, printed=True)
+    return bool(printed) and not differences(letter, runs.edited, LIVE, printed=True)
+
+
+def _is_met(runs: Runs) -> bool:
     """Whether each pass reads that name, if any does: where a condition decides it, these passes may show nothing."""
     sources, leaf = runs.sources, runs.case.pool.leaf_written
     if leaf:
         return second_is_met(sources, leaf, older=True)
-    return all(second_is_met(sources, stack) for stack in spoiled(runs))
+    return all(second_is_met(sources, stack) for stack in _spoiled(runs))
 
 
-def spoiled(runs: Runs) -> list[wire.Stack]:
+def _spoiled(runs: Runs) -> list[wire.Stack]:
     """Where the program itself spoiled a saved tensor."""
     return list(dict.fromkeys(write.stack for write in _writes(runs)))
 
@@ -81,7 +125,7 @@ def _writes(runs: Runs) -> list[wire.Write]:
 def kept(runs: Runs) -> Reading | None:
     """The reading in which it keeps its value, where that trains otherwise, or shows other numbers in the end."""
     reading = replace(runs.code, copied=True)
-    if not seen(runs)[0] or comparable(other := runs.of(reading)):
+    if not told(runs)[0] or comparable(other := runs.of(reading)):
         return None
     return reading if differences(runs.letter, other, LIVE) or ends_otherwise(runs) else None
 
@@ -96,6 +140,11 @@ def is_kept_by(runs: Runs) -> bool:
     if not (runs.case.pool.leaf_written and runs.shows_otherwise(runs.code)):
         return False
     return not runs.shows_otherwise(replace(runs.code, copied=True))
+
+
+def words(runs: Runs, name: str, place: wire.Stack) -> dict[str, str]:
+    """What completes the sentence of a property."""
+    return {"subject": f"`{name}`", "other": other(runs, name, place)}
 
 
 def other(runs: Runs, name: str, place: wire.Stack) -> str:
