@@ -128,7 +128,10 @@ loss.backward()
         plain = {(one.file, one.function, one.path) for one in diagnosis.trace.plain}
         located = list(sources.located(crossing.used))
         for depth, (frame, source, node) in enumerate(located[:_DEEPEST]):
-            operands = {one: ast.unparse(one) for one in calls.tensors_in(node) if not writes.is_module(source, one)}
+            tensors = [one for one in calls.tensors_in(node) if not writes.is_module(source, one)]
+            # What is made of several has no graph of its own to cut: what is computed of them has.
+            several = [one for one in tensors if handed.in_container(crossing, frame, ast.unparse(one))]
+            operands = {one: ast.unparse(one) for one in [node if one in several else one for one in tensors]}
             known = [one for one, name in operands.items() if handed.carries(crossing, frame, name)]
             given = handed.to(crossing, located[depth : depth + 2])
             guessed = [one for one, name in operands.items() if (frame.file, frame.function, name) not in plain]

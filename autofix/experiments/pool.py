@@ -277,8 +277,8 @@ class Pool:
         How long it takes to compile, or to come to the end of the script, says nothing.
         """
         mine, known = RunSpec.edited(files).files, set(readings)
-        free = (Intervention.COMPILED, Intervention.THROUGH)
-        early = (one for one in self._runs.early if not (one.intervention in free or one.intervention.goes_on))
+        ways = ((one, one.intervention) for one in self._runs.early)
+        early = (one for one, how in ways if not (how is Intervention.COMPILED or how.to_the_end or how.goes_on))
         return any(spec.reading in known if spec.reading is not None else spec.files == mine for spec in early)
 
     @property

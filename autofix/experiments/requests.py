@@ -196,10 +196,10 @@ class Builder:
         """A run that comes to the next pass of the loops around what failed, or to the end: those inside end soon."""
         if spec.intervention.goes_on:
             return asked if spec.beside else self._on(asked, first, _SOME if spec.turned else _MANY)
-        if spec.intervention not in (Intervention.SHORTENED, Intervention.THROUGH):
+        if not (spec.intervention is Intervention.SHORTENED or spec.intervention.to_the_end):
             return asked
         asked = replace(asked, setup=replace(asked.setup, shorten=_BRIEFLY), time_limit=self._limit(first))
-        if spec.intervention is Intervention.THROUGH:
+        if spec.intervention.to_the_end:
             return replace(asked, failed_at=(), stop_at=(), most=(), idle=(), rounds=())
         before = (self.baseline.backward_count, *self.baseline.counts, *[0] * len(first.counts))
         far = (had + 2 * _BRIEFLY for had in before)
@@ -229,7 +229,7 @@ class Builder:
     def _shared(self, mode: str, spec: RunSpec) -> wire.Request:
         frozen, still = spec.treatment is not Treatment.LIVE, spec.treatment is Treatment.STILL
         unmoved = spec.intervention is Intervention.UNMOVED
-        shows = spec.intervention is Intervention.THROUGH and not frozen  # what the script itself prints in the end
+        shows = spec.intervention.to_the_end and not frozen  # what the script itself prints in the end
         doubled = sum(self.baseline.counts) if spec.intervention is Intervention.DOUBLED else -1
         files = {**(self.written if spec.reading is not None else {}), **dict(spec.files)}
         on = spec.intervention.goes_on
@@ -244,7 +244,8 @@ class Builder:
             compared=spec.intervention is Intervention.COMPARED, farther=spec.intervention is Intervention.FARTHER,
             stirred=spec.intervention is Intervention.STIRRED, further=on, turned=spec.turned,
             branches=bool(spec.turned) or (on and spec.reading is not None),
-            unshared=on and (spec.reading is not None or spec.intervention is Intervention.UNSHARED),
+            unshared=(on and spec.reading is not None)
+            or spec.intervention in (Intervention.UNSHARED, Intervention.KEEPING),
             late=spec.since if spec.intervention is Intervention.LATE else -1, late_of=spec.late_of,
             nudged=spec.intervention is Intervention.NUDGED, doubled=doubled,
             bounding=spec.intervention is Intervention.BOUNDING,

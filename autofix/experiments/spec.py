@@ -27,7 +27,8 @@ class Intervention(enum.Enum):
     COMPILED: `torch.compile` compiles, and no instrument watches. SHORTENED: loops that train end after two passes, so
     that the loops around them come to their next. THROUGH: so they do, and the run goes on to the end of the script.
     FURTHER: it goes on for a while behind what is compared otherwise; in a reference, arrays of weights keep the values
-    that they were taken with. UNSHARED: so it does, and so they do in an edited script.
+    that they were taken with. UNSHARED: so it does, and so they do in an edited script. KEEPING: loops end as THROUGH,
+    and arrays keep their values.
     """
 
     NONE = enum.auto()
@@ -52,11 +53,17 @@ class Intervention(enum.Enum):
     THROUGH = enum.auto()
     FURTHER = enum.auto()
     UNSHARED = enum.auto()
+    KEEPING = enum.auto()
 
     @property
     def goes_on(self) -> bool:
         """Whether it is compared with a reference that goes on behind the others."""
         return self in (Intervention.FURTHER, Intervention.UNSHARED)
+
+    @property
+    def to_the_end(self) -> bool:
+        """Whether it goes on to the end of the script, through loops that end early."""
+        return self in (Intervention.THROUGH, Intervention.KEEPING)
 
     @property
     def only_watches(self) -> bool:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Container, Iterator
 
-from autofix.probe.wire import Crossing, Frame, Stack
-from autofix.syntax import calls
+from autofix.probe.wire import Carrier, Crossing, Frame, Stack
+from autofix.syntax import calls, nested
 from autofix.syntax.source import Source
 from autofix.syntax.sources import Sources
 
@@ -42,9 +42,17 @@ def to(crossing: Crossing, located: list[tuple[Frame, Source, ast.expr]]) -> set
 
 def carries(crossing: Crossing, frame: Frame, name: str) -> bool:
     """Whether `name`, read in `frame`, is a variable that held the tensor of `crossing`."""
-    return any(
-        carrier.path == name
-        and carrier.kind == "tensor"
-        and (frame.function == carrier.function or frame.function.startswith(f"{carrier.function}."))
-        for carrier in crossing.carriers
-    )
+    return any(one.kind == "tensor" for one in _carriers(crossing, frame, name))
+
+
+def in_container(crossing: Crossing, frame: Frame, name: str) -> bool:
+    """Whether `name`, read in `frame`, is a variable that held the tensor of `crossing` together with others."""
+    return any(one.kind not in nested.TENSORS for one in _carriers(crossing, frame, name))
+
+
+def _carriers(crossing: Crossing, frame: Frame, name: str) -> list[Carrier]:
+    return [
+        one
+        for one in crossing.carriers
+        if one.path == name and (frame.function == one.function or frame.function.startswith(f"{one.function}."))
+    ]

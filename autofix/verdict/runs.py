@@ -24,7 +24,7 @@ from autofix.experiments.readings.learning import deprived
 from autofix.experiments.sketches import EXACT, FROZEN, LIVE
 from autofix.experiments.spec import Intervention, RunSpec
 from autofix.experiments.unwritten import moved_values, sampled
-from autofix.experiments.values import line_of, taken_otherwise
+from autofix.experiments.values import ended, line_of, taken_otherwise
 from autofix.probe import wire
 from autofix.syntax.sources import Sources
 from autofix.verdict.parts.parts import Part, parts
@@ -398,6 +398,19 @@ class Runs:
         self.case.pool.expect(one, two)
         runs = self.case.pool.get(one), self.case.pool.get(two)
         return shows_otherwise(*runs) and shows_otherwise(*runs, self.case.pool.get(replace(one, times=2)))
+
+    def keeping(self, reading: Reading) -> wire.Trace:
+        """A reading to the end of the script, in which arrays keep the values that they were taken with."""
+        return self.case.pool.get(RunSpec.reference(reading, intervention=Intervention.KEEPING))
+
+    def shows_copies(self, reading: Reading) -> bool:
+        """Whether the edit shows what a reading does with such arrays, and not where they follow weights."""
+        kept, spec = self.keeping(reading), RunSpec.reference(reading, intervention=Intervention.THROUGH)
+        shared, again = (self.case.pool.get(replace(spec, times=times)) for times in (1, 2))
+        if not shows_otherwise(shared, kept, again):
+            return False
+        edited = self.case.pool.get(RunSpec.edited(self.files, intervention=Intervention.THROUGH))
+        return ended(kept, edited) and not shows_otherwise(kept, edited)
 
     def further(
         self, reading: Reading, ways: Sequence[Treatment] = WAYS, turned: tuple[str, ...] = ()

@@ -89,6 +89,8 @@ class Hooks(Listener):
         """What came to each gradient that is kept since it was read, by `.grad`."""
         self._read: list[list[tuple[float, ...]]] = []
         """What had come to one when it was read."""
+        self._taken = _Due()
+        """The derivatives that the program asked for, of what no optimizer owns."""
         self.cut_before: Callable[[], int] = lambda: -1
         """The age before which this run sends no gradient on: what is older has none that its hooks might get."""
         self._evaluated = weakref.WeakKeyDictionary[torch.nn.Module, tuple[Raw, list[int]]]()
@@ -176,6 +178,14 @@ class Hooks(Listener):
                 self._inputs.keep(leaf, self._steps)
                 self._look_at(leaf)
 
+    def backward_done(self, call: Call) -> None:
+        if not call.given or not self._sketches:
+            return
+        owned = set().union(*self._taps.owned)
+        for one, derivative in zip(call.inputs, call.given, strict=False):
+            if derivative is not None and id(one) not in owned and not isinstance(one, torch.nn.Parameter):
+                self._add_up(self._taken, derivative)
+
     def _look_at(self, leaf: torch.Tensor) -> None:
         """Sum up what an input gets before the next step: what lasts longer may be stepped by hand."""
         since, held = self._steps, weakref.ref(leaf)
@@ -208,7 +218,8 @@ class Hooks(Listener):
         ]
         place, name = (((self._keeper, 0),), _KEEPS) if self._keeper is not None else (self._of_inputs, "")
         sums = tuple(_together(self._read))
-        hooks.append(wire.Hook(name, self._frames.resolve(place), True, (), sums, kept=True))
+        taken = tuple(self._taken.sums)
+        hooks.append(wire.Hook(name, self._frames.resolve(place), True, (), sums, kept=True, taken=taken))
         evaluated = (
             wire.Evaluated(self._named(module), self._frames.resolve(raw), tuple(calls))
             for module, (raw, calls) in self._evaluated.items()

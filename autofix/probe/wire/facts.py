@@ -41,6 +41,7 @@ class Hook:
     Of modules: how often one was called that has it. `calls` has no more than the last step behind which it was due.
     `sums`: of a tensor's, before each of the first steps, the sum of the sketches of what it was given. `kept`: what
     stands for all results that keep their gradient and leaves that no optimizer owns; without a name, for such leaves.
+    `taken`: such sums of derivatives that the program asked for (`autograd.grad`), of what nobody owns.
     """
 
     name: str
@@ -49,6 +50,7 @@ class Hook:
     calls: tuple[int, ...]
     sums: tuple[tuple[float, ...], ...] = ()
     kept: bool = False
+    taken: tuple[tuple[float, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

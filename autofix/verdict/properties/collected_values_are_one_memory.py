@@ -12,7 +12,9 @@ are views of the same part of one memory, and that memory was written between th
 
 The edit keeps that. This is not said of copies, of parts that lie apart, of one part that is used twice with the same
 values, as in padding, of an array that is no longer used once the next pass replaces it, nor where the program trains
-and prints the same if each write goes to a copy, or makes a new tensor: then the last value alone is used.
+and prints the same if each write goes to a copy, or makes a new tensor: then the last value alone is used. Nor is it
+said of an edit that copies: at the end of the script it prints what the code prints where each array of a parameter
+keeps its values, and the code prints otherwise.
 
 ## Why it matters
 
@@ -48,6 +50,9 @@ for _ in range(5):
     train: loss
     KEPT
 """
+WAY = PATH.replace("KEPT", "path.append(w.numpy())").replace("(5)", "(60)")
+WAY += "print(sum(float(abs(one).sum()) for one in path))\n"
+TAKEN = "w.numpy()"
 REPLAY = """\
 policy, value = torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
 optimizer = torch.optim.SGD(value.parameters(), lr=0.1)
@@ -102,11 +107,17 @@ class CollectedValuesAreOneMemory(OfTheCode):
         Example(REPLAY.replace("KEPT", "state"), *DATA),
         Example(POSES.replace("KEPT", "poses.append(pose)"), *APART),
         Example(PATH.replace("KEPT", "path.append(w.numpy())"), "w.numpy()", "w.detach().numpy()"),
+        Example(WAY, TAKEN, "w.detach().numpy()"),
+        Example(WAY, TAKEN, "w.detach()"),
+        Example(WAY, TAKEN, "w.grad.numpy().copy()"),
     )
     silent = (
         Example(SOLVER.replace("SEEN", "field[1:-1].clone()"), *COPIED),
         Example(SOLVER.replace("SEEN", "torch.cat([field[:1], field[:1], field])"), *COPIED),
         Example(SOLVER.replace("SEEN", "torch.cat([field, field])"), *COPIED),
+        Example(WAY, TAKEN, "w.detach().numpy().copy()"),
+        Example(WAY, TAKEN, "w.detach().clone().numpy()"),
+        Example(WAY, TAKEN, '__import__("numpy").array(w.tolist())'),
         Example(REPLAY.replace("KEPT", "state.clone()"), *DATA),
         Example(POSES.replace("KEPT", "poses.append(pose.clone())"), *APART),
         Example(POSES.replace("KEPT", "poses = [pose, pose]"), *APART),
@@ -120,10 +131,15 @@ class CollectedValuesAreOneMemory(OfTheCode):
         known, code = evidence.case.pool.written, evidence.code
         kept = {"copied": replace(code, copied=True), "old_values": replace(code, old_values=True)}
         alike = (known[name] and self._trains_alike(evidence, one) for name, one in kept.items())
-        return None if any(alike) else found
+        return None if any(alike) or self._are_copies(evidence) else found
 
     def _trains_alike(self, evidence: Evidence, kept: Reading) -> bool:
         """Whether the program trains and prints the same where what was collected keeps its value."""
         other = evidence.of(kept)
         same = not comparable(other) and not differences(evidence.letter, other, LIVE, printed=True)
         return same and self.first(other) is None
+
+    def _are_copies(self, evidence: Evidence) -> bool:
+        """Whether arrays are what is collected, and the edit shows in the end what copies of them would show alone."""
+        kept = evidence.keeping(evidence.reading)
+        return self.first(kept) is None and evidence.shows_copies(evidence.reading)

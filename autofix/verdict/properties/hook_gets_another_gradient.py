@@ -11,7 +11,8 @@ this is not said
 - where gradients come at once and not in parts, as those of a sum of losses do;
 - where they come a step later;
 - where the edit is *meant*, and the code sends what no reading does;
-- where the edit takes out what registers the hook, or keeps the gradient of a leaf instead.
+- where the edit takes out what registers the hook, or keeps the gradient of a leaf instead;
+- where the program asks for as much as a derivative (`autograd.grad`), instead of what it read by `.grad`.
 
 ## Why it matters
 
@@ -20,6 +21,8 @@ their own. But a saliency map, a score by which something is pruned, or what is 
 """
 
 from __future__ import annotations
+
+from itertools import zip_longest
 
 from autofix.experiments.sketches import norm
 from autofix.probe import wire
@@ -56,6 +59,17 @@ LEAF = (
     .replace("torch.randn(8, 4)", "torch.randn(8, 4, requires_grad=True)")
 )
 UNREAD = LEAF.replace("seen += x.grad.norm().item()", "seen += sum(p.grad.norm().item() for p in one.parameters())")
+READ = "    first.backward()\n    second.backward()\n    seen += x.grad.norm().item()\n"
+ASKED = """\
+    slope, = torch.autograd.grad(first + second, x, retain_graph=True)
+    (first + second).backward()
+    seen += slope.norm().item()
+"""
+EACH = """\
+    slope = sum(torch.autograd.grad(one, x, retain_graph=True)[0] for one in (first, second))
+    (first + second).backward()
+    seen += slope.norm().item()
+"""
 READ_BEFORE = LEAF.replace(
     "    second.backward()\n", "    seen += x.grad.norm().item()\n    second.backward()\n"
 ).replace("    seen += x.grad.norm().item()\n    optimizer", "    optimizer")
@@ -127,6 +141,8 @@ class HookGetsAnotherGradient(Property):
         Example(KEPT, *ANEW),
         Example(LEAF, *CUT),
         Example(UNKEPT, *KEEP_AND_CUT),
+        Example(LEAF, READ, ASKED.replace("first + second, x", "first, x")),
+        Example(LEAF, READ, EACH.replace("(first, second)", "(first, second, second)")),
     )
     silent = (
         Example(HOOKED, *RETAINED),
@@ -136,6 +152,8 @@ class HookGetsAnotherGradient(Property):
         Example(ELSEWHERE, *MOVED),
         Example(LEAF, *SUM),
         Example(LEAF, *ANEW),
+        Example(LEAF, READ, ASKED),
+        Example(LEAF, READ, EACH),
         Example(UNREAD, *CUT),
         Example(READ_BEFORE, *CUT),
         Example(UNKEPT, *KEEP),
@@ -187,13 +205,25 @@ def _is_free(evidence: Evidence, hook: wire.Hook) -> bool:
 
 def _apart(code: wire.Trace, edited: wire.Trace) -> list[wire.Hook]:
     """The hooks of tensors that are given something else in all, also if that came a step sooner or later."""
-    other = {_key(hook): hook.sums for hook in edited.hooks if hook.tensor}
+    other = {_key(hook): hook for hook in edited.hooks if hook.tensor}
     steps = min(len(code.whole_steps), len(edited.whole_steps))
-    return [
-        hook
-        for hook in code.hooks
-        if hook.tensor and not _same(_running(hook.sums[:steps]), _running(other.get(_key(hook), ())[:steps]))
-    ]
+    return [hook for hook in code.hooks if hook.tensor and not _alike(hook, other.get(_key(hook)), steps)]
+
+
+def _alike(hook: wire.Hook, other: wire.Hook | None, steps: int) -> bool:
+    """Whether both are given the same, of what is kept also if the program asks for it as a derivative instead."""
+    kinds = (False, True) if hook.kept and other else (False,)
+    return any(_same(*(_running(_given(one, taken=taken)[:steps]) for one in (hook, other))) for taken in kinds)
+
+
+def _given(hook: wire.Hook | None, *, taken: bool) -> tuple[tuple[float, ...], ...]:
+    if hook is None:
+        return ()
+    return tuple(_sum(*both) for both in zip_longest(hook.sums, hook.taken if taken else (), fillvalue=()))
+
+
+def _sum(one: tuple[float, ...], other: tuple[float, ...]) -> tuple[float, ...]:
+    return tuple(a + b for a, b in zip(one, other, strict=True)) if one and other else one or other
 
 
 def _key(hook: wire.Hook) -> str:
@@ -205,7 +235,7 @@ def _running(sums: tuple[tuple[float, ...], ...]) -> list[tuple[float, ...]]:
     found: list[tuple[float, ...]] = []
     for one in sums:
         before = found[-1] if found else ()
-        found.append(tuple(a + b for a, b in zip(before, one, strict=True)) if before and one else one or before)
+        found.append(_sum(before, one))
     return found
 
 
