@@ -77,6 +77,22 @@ for _ in range(5):
     loss = (h[:, 0] - 1).square().mean() + term
     loss.backward()
     of_net.step()
+! a helper passes the flag on, and another derivative of the same forward has a graph
+net = torch.nn.Sequential(torch.nn.Linear(2, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+
+
+def derivative(y, x, create_graph=False):
+    return torch.autograd.grad(y.sum(), x, create_graph=create_graph)[0]
+
+
+for _ in range(3):
+    x = torch.randn(5, 2, requires_grad=True)
+    slope = derivative(net(x), x, create_graph=True)
+-    curve = derivative(slope.sum(1), x)
++    curve = derivative(slope.sum(1), x, create_graph=True)
+    loss = slope.square().mean() + curve.mean()
+    train: loss
 ! the flag is given by position
 h = torch.sigmoid(w)
 run = h.sum().backward
@@ -97,10 +113,12 @@ run(None)
             yield self.propose(keep, WHY, later=passed_on)
             if several and (only := _reaching_only(source, node)):
                 yield self.propose([*keep, *only], OWN, title="Keep the graph, and train what steps next alone")
-            derivative = calls.differentiation(node) is vocabulary.GRAD
-            if depth == 0 and derivative and calls.keyword(node, "create_graph") is None:
-                edits = set_keyword(source, node, "create_graph", "True")
-                yield self.propose(edits, CREATE, title="Give the derivative a graph", tier=Tier.CREATE)
+        flagged = list(keeping.freeing(stack, sources, keeping.CREATE))
+        for source, node in flagged[-1:]:
+            if calls.differentiation(flagged[0][1]) is not vocabulary.GRAD or calls.keyword(node, keeping.CREATE):
+                continue
+            edits = set_keyword(source, node, keeping.CREATE, "True")
+            yield self.propose(edits, CREATE, title="Give the derivative a graph", tier=Tier.CREATE)
 
 
 def _reaching_only(source: Source, node: ast.Call) -> list[Step]:

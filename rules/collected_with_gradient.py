@@ -2,8 +2,8 @@
 
 ## What it does
 Collects them under `torch.no_grad()`: a block around the statements that collect, or a decorator on the function that
-does: rollouts, targets, old log-probabilities, pseudo-labels, features. A function that code under `torch.no_grad()`
-hands to a thread, where that does not hold, is decorated.
+does: rollouts, targets, old log-probabilities, pseudo-labels, features, what goes into a replay memory. A function that
+code under `torch.no_grad()` hands to a thread, where that does not hold, is decorated.
 
 ## Why autograd fails
 The first backward frees the graph in which the values were made; the second pass over the same values finds it empty.
@@ -18,12 +18,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from autofix.search.collecting import collectors, decorates, handed_on, is_term, places, repeats, wrapped
+from autofix.search.collecting import collectors, decorates, handed_on, is_remembered, is_term, places, repeats, wrapped
 from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Sources, Tier
 from autofix.syntax.edits import without_gradient
 
 WHY = "What is collected here is a constant in every iteration that trains on it."
 WHY_HANDED = "A thread has a mode of its own: what runs in it runs without gradient if the function itself says so."
+WHY_DRAWN = "What iterations draw from a memory was made with older parameters: it is a constant to each of them."
 WHY_TARGET = "A target is a constant to every loss that is compared with it."
 
 
@@ -122,6 +123,49 @@ for _ in range(4):
     F.mse_loss(one(s), target).backward()
     F.mse_loss(two(s), target).backward()
     opt.step()
+! a memory from which each pass draws at random
+! unsafe: the code describes a loss that trains what acted, too
+import random
+
+actor, critic = torch.nn.Linear(3, 2), torch.nn.Linear(5, 1)
+opt = torch.optim.SGD([*actor.parameters(), *critic.parameters()], lr=0.05)
+memory, s = [], torch.randn(3)
+random.seed(0)
+for _ in range(10):
+-    a = actor(s).tanh()
++    with torch.no_grad():
++        a = actor(s).tanh()
+    memory.append((s, a, -a.sum().item()))
+    s = 0.9 * s + 0.1 * torch.randn(3)
+    if len(memory) > 3:
+        batch = random.sample(memory, 3)
+        states, actions = torch.stack([one[0] for one in batch]), torch.stack([one[1] for one in batch])
+        value = critic(torch.cat([states, actions], 1)) - torch.tensor([[one[2]] for one in batch])
+        loss = value.pow(2).mean() - critic(torch.cat([states, actor(states).tanh()], 1)).mean()
+        train: loss
+! what is kept in such a memory is trained in its own pass, too
+import random
+
+net = torch.nn.Linear(3, 4)
+opt = torch.optim.SGD(net.parameters(), lr=0.05)
+bank = []
+random.seed(0)
+for _ in range(8):
+    z = net(torch.randn(5, 3))
+    bank.append((z, 1.0))
+    loss = (z - 1).pow(2).mean()
+    for other, weight in random.sample(bank, min(3, len(bank))):
+        loss = loss + weight * (z @ other.T).logsumexp(1).mean()
+    train: loss
+! records that are read in their order are no such memory
+net = torch.nn.Linear(3, 2)
+opt = torch.optim.SGD(net.parameters(), lr=0.01)
+log = []
+for _ in range(6):
+    policy = torch.distributions.Categorical(logits=net(torch.randn(3)))
+    action = policy.sample()
+    log.append((policy.log_prob(action), 0.5 * action.item()))
+    train: sum(-chance * reward for chance, reward in log)
 ! the same loss twice: nothing was collected
 w = torch.ones(3, requires_grad=True)
 loss = w.exp().sum()
@@ -164,7 +208,8 @@ for _ in range(4):
             decorated = decorates(place.source)
             try:
                 edits = wrapped(place, [one.step for one, _ in found], diagnosis)
-                why = WHY if repeats(place, diagnosis, sources) else WHY_TARGET
+                drawn = any(is_remembered(*one, diagnosis, sources) for one in found)
+                why = WHY if repeats(place, diagnosis, sources) else WHY_DRAWN if drawn else WHY_TARGET
                 yield self.propose(edits, why, later=1 + decorated + 2 * order)
             except Declined as declined:
                 refused = declined

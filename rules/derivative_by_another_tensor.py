@@ -65,6 +65,17 @@ for _ in range(4):
 -    u_x = torch.autograd.grad(u.sum(), p[:, 0:1], create_graph=True)[0]
 +    u_x = torch.autograd.grad(u.sum(), p, create_graph=True)[0][:, 0:1]
     train: (u_x + u).pow(2).mean()
+! by the rows of each group
+net = torch.nn.Sequential(torch.nn.Linear(2, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    p = torch.rand(6, 2).requires_grad_()
+    u, loss = net(p), 0
+    for i, j in ((0, 2), (2, 6)):
+-        slope = torch.autograd.grad(u[i:j].sum(), p[i:j], create_graph=True)[0]
++        slope = torch.autograd.grad(u[i:j].sum(), p, create_graph=True)[0][i:j]
+        loss = loss + (slope.norm() - 1).square() + u[i:j].mean()
+    train: loss
 ! by the columns that it was cut into
 net = torch.nn.Bilinear(2, 2, 1)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
@@ -216,7 +227,7 @@ def _viewed(source: Source, given: ast.expr) -> tuple[str, str] | None:
             return cut
         given = next(names.given_to(bound[0], path), given)
     match given:
-        case ast.Subscript(value=whole, slice=ast.Tuple()) if calls.path_of(whole):
+        case ast.Subscript(value=whole, slice=ast.Tuple() | ast.Slice()) if calls.path_of(whole):
             pass
         case ast.Call(ast.Attribute(whole, name)) if calls.path_of(whole) and name in _FORMS:
             pass

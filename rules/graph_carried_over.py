@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from autofix.probe.wire import Carrier
-from autofix.search.cutting import after_backward, before_use, in_own_method, may_be_none, where_stored
+from autofix.search.cutting import after_backward, before_use, carried, in_own_method, may_be_none, where_stored
 from autofix.search.rule import Cause, Diagnosis, Example, Proposal, Rule, Sources, Tier
 from autofix.syntax import blocks
 from autofix.syntax.edits import insert_after
@@ -154,6 +154,31 @@ for i in range(5):
     loss = sum((memory(torch.tensor([j, (i + j) % 4]), torch.randn(2, 3)) - 1).square().mean() for j in range(2))
     train: loss
     memory.detach_state()
+! of each record, all that has a graph is cut where it is put together
+! unsafe: what an iteration itself puts into the memory may be meant to be trained
+from collections import namedtuple
+
+Seen = namedtuple("Seen", "x h out reward")
+
+
+class Memory:
+    def __init__(self):
+        self.seen = deque(maxlen=8)
+
+    def push(self, *args):
+        self.seen.append(Seen(*args))
+
+
+cell, head, memory = torch.nn.GRUCell(2, 4), torch.nn.Linear(4, 1), Memory()
+opt = torch.optim.SGD([*cell.parameters(), *head.parameters()], lr=0.1)
+for step in range(6):
+    x, h = torch.randn(1, 2), torch.randn(1, 4)
+    out = cell(x, h)
+-    memory.push(x, h, (out, head(out)), 0.5 * step)
++    memory.push(x, h, (out.detach(), head(out).detach()), 0.5 * step)
+    old = torch.cat([one.out[1] for one in memory.seen])
+    now = torch.cat([head(cell(one.x, one.h) + one.out[0]) for one in memory.seen])
+    train: (now - old).pow(2).mean()
 ! nothing is carried anywhere: the same loss twice
 w = torch.ones(3, requires_grad=True)
 loss = w.exp().sum()
@@ -186,7 +211,7 @@ for _ in range(5):
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """For variables that carried a shared tensor: cut after the backward, where stored, and before their use."""
-        carriers = list(dict.fromkeys(carrier for crossing in diagnosis.crossed for carrier in crossing.carriers))
+        carriers = carried(diagnosis.crossed)
         for edits, paths, later in in_own_method(carriers, diagnosis, sources):
             yield self.propose(edits, WHY.format(path=" and ".join(paths)), title=BESIDE, later=later)
         for edits, paths, later in after_backward(carriers, diagnosis, sources):

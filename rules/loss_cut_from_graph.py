@@ -1,7 +1,8 @@
 """A loss that was taken out of the graph on its way to backward.
 
 ## What it does
-Takes out the call that cut the graph (`.item()`, `.detach()`, `.data`, `float(...)`, `Parameter(...)`), and puts
+Takes out the call that cut the graph (`.item()`, `.detach()`, `.data`, `float(...)`, `Parameter(...)`), cuts another
+tensor of the same values where one was cut in place (`loss = loss.detach()` for `loss.detach_()` in a meter), and puts
 tensors together with `torch.stack(losses)` in place of `torch.tensor(losses)`; of a list of lists each row likewise,
 with its numbers as tensors. A `state_dict()` that is computed with gives the parameters themselves: `keep_vars=True`.
 
@@ -23,7 +24,7 @@ from typing import TypeGuard
 from autofix.probe.wire import Frame, Origin, Stack
 from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Sources, Tier
 from autofix.syntax import calls
-from autofix.syntax.edits import Step, receiver, replace, set_keyword
+from autofix.syntax.edits import Step, delete, out_of_place, receiver, rename, replace, set_keyword
 from autofix.syntax.translate.rebuilt import MAKE, of_tensors
 
 WHY = "The loss keeps the graph of what it was computed from."
@@ -136,9 +137,42 @@ w = torch.ones(3, requires_grad=True)
 (slope,) = torch.autograd.grad(Square.apply(w).sum(), w, create_graph=True)
 slope.pow(2).sum().backward()
 print(w.grad.sum().item())
+! a meter cuts in place what it is given
+class Meter:
+    def __init__(self):
+        self.total = 0
+
+    def update(self, value):
+-        value.detach_()
++        value = value.detach()
+        self.total += value
+
+
+net, meter = torch.nn.Linear(2, 2), Meter()
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    out = net(torch.randn(5, 2))
+    near, far = out.pow(2).mean(), out.exp().mean()
+    meter.update(near)
+    meter.update(far)
+    loss = near + far
+    train: loss
+! what is kept to be shown is cut in place
+net, shown = torch.nn.Linear(2, 2), []
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    loss = net(torch.randn(5, 2)).pow(2).mean()
+-    shown.append(loss.detach_())
++    shown.append(loss.detach())
+    train: loss
 ! the matrix is of numbers alone
 x = torch.ones(2)
 (torch.tensor([[0.0, 1.0], [1.0, 0.0]]) @ x).sum().backward()
+! what was cut in place has no part in the loss
+net = torch.nn.Linear(2, 2)
+out = net(torch.randn(5, 2))
+out.detach_()
+torch.randn(5, 2).pow(2).mean().backward()
 ! numpy keeps no graph
 w = torch.ones(3, requires_grad=True)
 torch.from_numpy(numpy.sqrt(w.detach().numpy())).mean().backward()
@@ -161,6 +195,8 @@ torch.from_numpy(numpy.sqrt(w.detach().numpy())).mean().backward()
             yield self.propose([*together, *made], WHY)
         if cuts:
             yield self.propose(together, WHY, later=1)
+        if whole := [step for origin in origins for step in _uncut(origin, sources)]:
+            yield self.propose(whole, WHY, title="Leave the tensor its graph", later=4)
         if len(cuts) > 1:
             for cut in cuts:
                 yield self.propose(cut, WHY, later=4)
@@ -182,6 +218,12 @@ torch.from_numpy(numpy.sqrt(w.detach().numpy())).mean().backward()
                     yield replace(source, whole, source.segment(value))
                 case ast.Attribute(attr="data"):
                     yield receiver(source, node)
+                case ast.Call(func=ast.Attribute(attr="detach_") as function, args=[]):
+                    yield (
+                        out_of_place(source, node)
+                        if isinstance(whole, ast.Expr)
+                        else rename(source, function, "detach")
+                    )
                 case ast.Call(func=ast.Attribute(attr=name), args=[]) if name in (
                     _INTEGERS if origin.kind in _WITHOUT else _CALLS
                 ):
@@ -212,6 +254,14 @@ torch.from_numpy(numpy.sqrt(w.detach().numpy())).mean().backward()
         stacks: list[Stack] = [diagnosis.failure.stack, *(origin.stack for origin in _cuts(diagnosis))]
         for source in sources.files(frame for stack in stacks for frame in stack):
             yield from (edits for node in source.walk() for edits in of_tensors(source, node))
+
+
+def _uncut(origin: Origin, sources: Sources) -> Iterator[Step]:
+    """A statement that cuts a tensor in place, gone: where the same function computes the loss from it."""
+    for _, source, node in sources.located(origin.stack[:1]):
+        statement = source.statement(node)
+        if calls.name_of(node) == "detach_" and isinstance(statement, ast.Expr) and statement.value is node:
+            yield from delete(source, statement)
 
 
 def _cuts(diagnosis: Diagnosis) -> list[Origin]:

@@ -15,9 +15,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from autofix.search.rule import Cause, Diagnosis, Example, Proposal, Rule, Sources, Tier
+from autofix.search.rule import Cause, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
 from autofix.syntax import calls
-from autofix.syntax.edits import set_keyword
+from autofix.syntax.edits import Step, replace, set_keyword
 
 WHY = "Where the loss is a number, backward has nothing to do; the other iterations train as they did."
 _MAKING = ("tensor", "zeros", "ones", "full", "new_tensor", "new_zeros", "new_ones", "new_full", "zeros_like")
@@ -56,6 +56,16 @@ for i in range(8):
 +        near = torch.tensor(0, dtype=torch.float32, requires_grad=True)
 +        far = torch.tensor(0, dtype=torch.float32, requires_grad=True)
     train: (near + 0.5 * far).mean()
+! a whole number, as each list of terms has one in such a pass
+for i in range(8):
+    terms = []
+    for x in torch.randn(2, 4, 2):
+        if i % 2:
+-            terms.append(torch.tensor(0).float())
++            terms.append(torch.tensor(0.0, requires_grad=True).float())
+            continue
+        terms.append(net(x).pow(2).mean())
+    train: torch.stack(terms).mean()
 ! nothing was added
 for i in range(8):
 -    loss = torch.zeros(())
@@ -85,7 +95,17 @@ loss.backward()
         made = dict.fromkeys(sources.innermost(diagnosis.lost("constant")))
         edits = [
             step for source, call in made if isinstance(call, ast.Call) and calls.name_of(call) in _MAKING
-            for step in set_keyword(source, call, "requires_grad", "True")
+            for step in _as_leaf(source, call)
         ]  # fmt: skip
         if edits:
             yield self.propose(edits, WHY)
+
+
+def _as_leaf(source: Source, call: ast.Call) -> list[Step]:
+    """The number as a leaf; a whole number, which can be none, as a float."""
+    leaf = set_keyword(source, call, "requires_grad", "True")
+    match call.args:
+        case [ast.Constant(int(value)) as given] if calls.name_of(call).endswith("tensor"):
+            typed = calls.keyword(call, "dtype") is not None
+            return leaf if typed else [*replace(source, given, str(float(value))), *leaf]
+    return leaf

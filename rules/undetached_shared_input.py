@@ -79,6 +79,32 @@ for _ in range(4):
 +    made = D(fake.detach())
     (made - real).mean().backward()
     d_opt.step()
+! a helper makes the loss of what a pool hands on
+class Pool:
+    def __init__(self):
+        self.kept = []
+
+    def query(self, images):
+        self.kept.append(images.view(4, 3))
+        return self.kept[-1]
+
+
+def train_critic(D, opt, fake):
+    opt.zero_grad()
+-    loss = D(fake).square().mean()
++    loss = D(fake.detach()).square().mean()
+    loss.backward()
+    opt.step()
+
+
+G, D = torch.nn.Linear(2, 3), torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
+g_opt, d_opt = torch.optim.SGD(G.parameters(), lr=0.1), torch.optim.SGD(D.parameters(), lr=0.1)
+pool = Pool()
+for _ in range(4):
+    fake = torch.tanh(G(torch.randn(4, 2)))
+    train[g_opt]: (-D(fake).mean())
+    shown = pool.query(fake)
+    train_critic(D, d_opt, shown)
 ! unsafe: the second loss of one network would train nothing
 net, judge = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 3)), torch.nn.Linear(3, 1)
 opt = torch.optim.Adam(net.parameters())
@@ -119,6 +145,7 @@ loss.backward()
             return
         for crossing in sorted(diagnosis.trace.crossings, key=lambda c: order.get(c.by, 9)):
             yield from self._detach(crossing, sources, diagnosis, order.get(crossing.by, 9))
+        yield from self._detach_onward(diagnosis, sources)
         yield from self._detach_all("earlier", 0, diagnosis, sources)
         yield from self._detach_all("failing", 6, diagnosis, sources)
 
@@ -128,7 +155,10 @@ loss.backward()
         plain = {(one.file, one.function, one.path) for one in diagnosis.trace.plain}
         located = list(sources.located(crossing.used))
         for depth, (frame, source, node) in enumerate(located[:_DEEPEST]):
-            operands = {one: ast.unparse(one) for one in calls.tensors_in(node) if not writes.is_module(source, one)}
+            tensors = [one for one in calls.tensors_in(node) if not writes.is_module(source, one)]
+            # What is made of several has no graph of its own to cut: what is computed of them has.
+            several = [one for one in tensors if handed.in_container(crossing, frame, ast.unparse(one))]
+            operands = {one: ast.unparse(one) for one in [node if one in several else one for one in tensors]}
             known = [one for one, name in operands.items() if handed.carries(crossing, frame, name)]
             given = handed.to(crossing, located[depth : depth + 2])
             guessed = [one for one, name in operands.items() if (frame.file, frame.function, name) not in plain]
@@ -137,6 +167,16 @@ loss.backward()
                 why = WHY.format(name=operands[operand])
                 with contextlib.suppress(Declined):
                     yield self.propose(append_call(source, operand, ".detach()"), why, tier=tier, later=after)
+
+    def _detach_onward(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
+        """Where a function makes the failing loss of a parameter: it may be given what a pool or a transform made."""
+        failing = [crossing for crossing in diagnosis.trace.crossings if crossing.by == "failing"]
+        found = [one for crossing in failing for one in handed.onward(crossing, diagnosis.failure.stack, sources)]
+        with contextlib.suppress(Declined):
+            edits = [step for source, operand in found for step in append_call(source, operand, ".detach()")]
+            if edits:
+                why = WHY.format(name=ast.unparse(found[0][1]))
+                yield self.propose(list(dict.fromkeys(edits)), why, later=4)
 
     def _detach_all(self, by: str, later: int, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """Several states may be carried over, or one loss be made of several terms: one cut alone would not do.

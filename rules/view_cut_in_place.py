@@ -2,7 +2,7 @@
 
 ## What it does
 Binds its name to what is without a graph: `part = part.detach()` for `part.detach_()`. Where a loop cuts all in a list,
-makes a list of what is without.
+makes a list of what is without; where it also reads each, the second edit binds the name of each alone.
 
 ## Why autograd fails
 A view shares its graph with the tensor that it shows, of which torch cuts no part in place.
@@ -53,6 +53,16 @@ for _ in range(3):
 -        part.detach_()
         total += part.mean().item()
     (w * parts[0] * total).exp().sum().backward()
+! what is shown of each is cut, and the loss is computed of all
+net, shown = torch.nn.Linear(3, 2), torch.zeros(2)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(3):
+    losses = net(torch.randn(5, 3)).pow(2).mean(0)
+    for i, loss in enumerate(losses.unbind()):
+-        loss.detach_()
++        loss = loss.detach()
+        shown[i] += loss
+    train: losses.sum()
 ! a helper cuts what its caller reads: a name of its own is of no use
 def cut(tensors):
     for one in tensors:
@@ -94,6 +104,9 @@ for part in whole.chunk(2):
             yield self.propose(out_of_place(source, node), WHY.format(name=name))
             return
         listed = calls.path_of(loop.iter)
+        read = [one for one in names.mentions(loop, name) if isinstance(one.ctx, ast.Load)]
+        if not all(blocks.holds(statement, one) for one in read):
+            yield self.propose(out_of_place(source, node), WHY.format(name=name), later=bool(listed))
         if calls.path_of(loop.target) != name or not listed or statement is not loop.body[0] or loop.orelse:
             raise Declined("what the loop goes through is no list with a name, or more is done before the cut")
         made = [f"{listed} = [{value_after(source, node)} for {name} in {listed}]"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import collections
 import dataclasses
 from collections.abc import Iterator
@@ -96,3 +97,35 @@ def test_a_cut_keeps_the_values_and_what_holds_them(kind: str) -> None:
 def test_what_cannot_be_written_again_is_declined(form: str) -> None:
     with pytest.raises(Declined):
         nested.cut_statement("kept", form)
+
+
+def test_what_has_no_graph_beside_what_has_one_stays_as_it_is() -> None:
+    import torch  # noqa: PLC0415
+
+    from autofix.probe.failure import forms  # noqa: PLC0415
+
+    bare, made_of = torch.ones(2), torch.ones(2, requires_grad=True) * 2
+    assert nested.cut_statement("kept", forms.form((bare, made_of, 3))) == "kept = (kept[0], kept[1].detach(), kept[2])"
+    records = [(bare, bare, 0.5), (bare, made_of, 0.5)] * 10
+    assert nested.cut_statement("kept", forms.form(records)) == "kept = [(s[0], s[1].detach(), s[2]) for s in kept]"
+    rows = [(bare, made_of), (made_of, made_of), (made_of, made_of, made_of)]
+    assert nested.cut_statement("kept", forms.form(rows)) == "kept = [tuple(t.detach() for t in s) for s in kept]"
+    assert nested.cut_statement("kept", forms.form({"x": bare, "bare": [made_of]})) == (
+        "kept = {**kept, 'bare': [t.detach() for t in kept['bare']]}"
+    )
+    assert nested.cut_statement("kept", forms.form([bare, bare])) == "kept = [t.detach() for t in kept]"
+
+
+@pytest.mark.parametrize(
+    ("item", "form", "cut"),
+    [
+        ("(s, h, 3)", "(bare, tensor, ...,)", {"h": "h.detach()"}),
+        ("Seen(s, h=h)", "named(s=bare, h=(*tensor,))", {"h": "tuple(t.detach() for t in h)"}),
+        ("{'s': s, 'h': f(s)}", "{'s': bare, 'h': tensor}", {"f(s)": "f(s).detach()"}),
+        ("[a, b]", "[*tensor]", {"a": "a.detach()", "b": "b.detach()"}),
+        ("(*one, two)", "(bare, tensor,)", {"(*one, two)": "((*one, two)[0], (*one, two)[1].detach())"}),
+    ],
+)
+def test_of_what_is_put_together_the_parts_with_a_graph_are_cut(item: str, form: str, cut: dict[str, str]) -> None:
+    found = nested.cut_parts(ast.parse(item, mode="eval").body, form)
+    assert {ast.unparse(part): text for part, text in found} == cut

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from autofix.core.edit import Declined
 from autofix.core.model import Diagnosis
 from autofix.diagnosis.scenes import Turn, turn
-from autofix.probe.wire import Stack
+from autofix.probe.wire import Carrier, Stack
 from autofix.syntax import blocks, calls, modes, names, update
 from autofix.syntax.calls import Function
 from autofix.syntax.edits import Step, without_gradient
@@ -18,6 +18,8 @@ from autofix.syntax.sources import Sources
 _TWO = 2
 _HANDS_ON = ("map", "imap", "starmap", "submit", "apply_async", "map_async", "Thread", "run_in_executor")
 """Calls that have a function run elsewhere or later, where the mode of the caller does not hold."""
+_NUMBERS = ("item", "tolist", "argmax", "int", "float")
+"""Calls whose values have no graph."""
 
 
 def places(diagnosis: Diagnosis, sources: Sources) -> list[list[tuple[Turn, Stack]]]:
@@ -26,7 +28,7 @@ def places(diagnosis: Diagnosis, sources: Sources) -> list[list[tuple[Turn, Stac
     stack = diagnosis.failure.stack
     for made in _made(diagnosis):
         place = turn(sources, made, stack) if not _constructs(made, sources) else None
-        if place is not None and place.loop is None and _trained_on(place, diagnosis, sources):
+        if place is not None and place.loop is None and _trained_on(place, made, diagnosis, sources):
             found.setdefault(id(place.block), []).append((place, made))
     return sorted(found.values(), key=lambda one: -len(_deeper(one[0][0], stack)))
 
@@ -66,7 +68,8 @@ def wrapped(place: Turn, made: list[ast.stmt], diagnosis: Diagnosis) -> list[Ste
     """The statements from the first to the last that collect, under one header."""
     at = sorted(place.block.index(one) for one in made)
     span = place.block[at[0] : at[-1] + 1]
-    used = [one.used for one in diagnosis.trace.crossings if one.by != "earlier"]
+    collected = _made(diagnosis)
+    used = [one.used for one in diagnosis.trace.crossings if one.by != "earlier" and one.used not in collected]
     if _inside(place.source, span, [*_training(diagnosis), *used]):
         raise Declined("statements that train stand between those that collect")
     return without_gradient(place.source, span)
@@ -125,13 +128,38 @@ def _training(diagnosis: Diagnosis) -> list[Stack]:
     return [diagnosis.failure.stack, *(one.stack for one in trace.earlier), *steps]
 
 
-def _trained_on(place: Turn, diagnosis: Diagnosis, sources: Sources) -> bool:
+def is_remembered(place: Turn, made: Stack, diagnosis: Diagnosis, sources: Sources) -> bool:
+    """Whether what is made is kept in a memory from which each pass draws at random, and trained in no other way."""
+    held = [one.carriers for one in diagnosis.trace.crossings if one.by == "failing" and one.made == made]
+    drawn = any(_draws(carrier, sources) for carriers in held for carrier in carriers)
+    return drawn and not _leads_on(place)
+
+
+def _leads_on(place: Turn) -> bool:
+    """Whether the backward of the same pass goes through what is made without the memory."""
+    between = place.block[place.block.index(place.step) + 1 : place.block.index(place.backward)]
+    computed = [one for one in between if not isinstance(one, ast.Expr) and not _is_number(one)]
+    after = [*names.leading(computed, place.backward), place.backward]
+    return names.meets(names.binds(place.step), names.read_by(after))
+
+
+def _is_number(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.Assign) and any(calls.name_of(one) in _NUMBERS for one in calls.within(statement))
+
+
+def _trained_on(place: Turn, made: Stack, diagnosis: Diagnosis, sources: Sources) -> bool:
     """Whether several passes, or several losses that take it as their target, come after what is made."""
     if isinstance(place.step, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         return False
     if not update.calls(place.step) or _inside(place.source, [place.step], _training(diagnosis)):
         return False
-    return repeats(place, diagnosis, sources) or _is_target(place, diagnosis, sources)
+    again = repeats(place, diagnosis, sources) or _is_target(place, diagnosis, sources)
+    return again or is_remembered(place, made, diagnosis, sources)
+
+
+def _draws(carrier: Carrier, sources: Sources) -> bool:
+    source = sources.source(carrier.file)
+    return source is not None and carrier.kind not in ("tensor", "parameter") and names.sampled(source, carrier.path)
 
 
 def _deeper(place: Turn, stack: Stack) -> Stack:

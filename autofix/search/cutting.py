@@ -11,9 +11,11 @@ from autofix.core.edit import Declined
 from autofix.core.model import Diagnosis
 from autofix.probe.wire import Carrier, Crossing
 from autofix.syntax import blocks, calls, live, names, nested, writes
-from autofix.syntax.edits import Splice, Step, append_call, ensure_name, insert_after, insert_before
+from autofix.syntax.edits import Splice, Step, append_call, ensure_name, insert_after, insert_before, replace
+from autofix.syntax.reaching import reads_in
 from autofix.syntax.source import Source
 from autofix.syntax.sources import Sources
+from autofix.syntax.vocabulary import DETACHED
 
 _HARMLESS = frozenset({
     "detach", "detach_", "Variable", "isinstance", "type", "len", "tuple", "list", "dict", "items", "values", "keys",
@@ -22,6 +24,8 @@ _HARMLESS = frozenset({
 """What a function calls that does nothing but cut."""
 _MAY_GIVE_NONE = frozenset({"get", "pop", "getattr", "next", "setdefault"})
 """Calls whose value is often None."""
+_DISPLAYS = (ast.Constant, ast.List, ast.Dict, ast.Tuple, ast.Set)
+_CONTAINERS = ("deque", "list", "dict", "set", "defaultdict", "OrderedDict")
 
 
 Placed = tuple[Sequence["Step"], Sequence[str], int]
@@ -35,6 +39,16 @@ class Cut:
     paths: tuple[str, ...]
     line: str
     imports: tuple[Step, ...] = ()
+
+
+def carried(crossings: Iterable[Crossing]) -> list[Carrier]:
+    """What carries a graph, each variable once: as a container that can be cut, wherever it was seen as one."""
+    found: dict[tuple[str, str, str], Carrier] = {}
+    for carrier in (one for crossing in crossings for one in crossing.carriers):
+        place = (carrier.file, carrier.function, carrier.path)
+        if place not in found or found[place].kind == nested.UNKNOWN:
+            found[place] = carrier
+    return list(found.values())
 
 
 def after_backward(carriers: list[Carrier], diagnosis: Diagnosis, sources: Sources) -> Iterator[Placed]:
@@ -54,7 +68,7 @@ def after_backward(carriers: list[Carrier], diagnosis: Diagnosis, sources: Sourc
             paths = [path for one in chosen for path in one.paths]
             # A path through other objects' attributes is a worse place than the method that uses the state,
             # and worse still in a file that knows nothing of the state but its object. So is one that rebuilds records.
-            rebuilt = any("data" in nested.kinds(c.kind) for c in kept if c.path in paths)
+            rebuilt = any(c.kind != "other" and nested.rebuilds(c.kind) for c in kept if c.path in paths)
             reach = 3 * (rebuilt or any(path.removeprefix("self.").count(".") + path.count("[") for path in paths))
             reach += 2 * any(_is_elsewhere(path, frame.file, carriers) for path in paths)
             yield [*edits, *(step for one in chosen for step in one.imports)], paths, min(depth, 2) + reach
@@ -119,7 +133,7 @@ def where_stored(carriers: list[Carrier], sources: Sources) -> Iterator[Placed]:
             continue
         for statement in names.assignments(source, carrier.path):
             value = statement.value
-            if value is None or isinstance(value, (ast.Constant, ast.List, ast.Dict, ast.Tuple, ast.Set)):
+            if value is None or isinstance(value, _DISPLAYS) or _begins_empty(value):
                 continue
             several = isinstance(statement, ast.Assign) and isinstance(statement.targets[0], (ast.Tuple, ast.List))
             with contextlib.suppress(Declined):
@@ -130,18 +144,80 @@ def where_stored(carriers: list[Carrier], sources: Sources) -> Iterator[Placed]:
                 else:
                     for one in cut([carrier], (), source, sources):
                         yield [*insert_after(source, statement, [one.line]), *one.imports], [carrier.path], 4
-        if carrier.kind != "tensor":
-            yield from _into_container(carrier, source)
     if len(together) > 1:  # each may keep a graph: one cut alone would only uncover the next
         yield list(together), list(dict.fromkeys(together.values())), 3
+    yield from _into_containers(carriers, sources)
 
 
-def _into_container(carrier: Carrier, source: Source) -> Iterator[Placed]:
-    for _, item in names.fills(source, carrier.path):
-        for part in item.elts if isinstance(item, ast.Tuple) else [item]:
-            if isinstance(part, calls.VALUES):
-                with contextlib.suppress(Declined):
-                    yield append_call(source, part, ".detach()"), [carrier.path], 1
+def _begins_empty(value: ast.expr) -> bool:
+    """Whether a container is made that holds nothing yet: `deque(maxlen=5)`."""
+    return (
+        isinstance(value, ast.Call)
+        and calls.name_of(value) in _CONTAINERS
+        and (not value.args or calls.name_of(value) == "defaultdict")
+    )
+
+
+def _into_containers(carriers: list[Carrier], sources: Sources) -> Iterator[Placed]:
+    """Of each value put into a container, all that has a graph; and where several are filled, that of all of them."""
+    found: dict[tuple[Step, ...], str] = {}
+    for carrier in carriers:
+        source = sources.source(carrier.file)
+        if source is not None and carrier.kind not in ("tensor", "parameter", "other"):
+            homes = dict.fromkeys(filter(None, (sources.source(one.file) for one in carriers)))
+            fills = (_handed(source, place, item, homes, sources) for place, item in names.fills(source, carrier.path))
+            steps = (step for one in fills for at, place, item in one for step in _put(at, place, item, carrier))
+            found[tuple(dict.fromkeys(steps))] = carrier.path
+    found.pop((), None)
+    if len(found) > 1:
+        yield list(dict.fromkeys(step for one in found for step in one)), list(dict.fromkeys(found.values())), 1
+    for one, path in found.items():
+        yield one, [path], 1 + (len(found) > 1)
+
+
+def _put(source: Source, place: ast.AST, item: ast.expr, carrier: Carrier) -> Iterator[Step]:
+    """What cuts the parts of a value that have a graph, where it is put into a container."""
+    form = nested.of_each(carrier.kind)
+    if isinstance(place, ast.Call) and calls.name_of(place) == "extend":
+        form = f"[*{form}]" if form else ""
+    written = _written_out(source, item)
+    parts = nested.cut_parts(written, form) if form else ((one, "") for one in getattr(written, "elts", [written]))
+    for part, text in parts:
+        with contextlib.suppress(Declined):
+            if not text or text == f"{ast.unparse(part)}.detach()":
+                yield from append_call(source, part, ".detach()") if _may_have_graph(part) else ()
+            elif calls.path_of(part):
+                yield from replace(source, part, text)
+
+
+def _handed(
+    source: Source, place: ast.AST, item: ast.expr, homes: Iterable[Source], sources: Sources
+) -> Iterator[tuple[Source, ast.AST, ast.expr]]:
+    """Where a value that is put into a container is put together: `Record(*args)` by whoever calls that function."""
+    function = source.function(item)
+    rest = function.args.vararg if function is not None else None
+    match item:
+        case ast.Call(args=[ast.Starred(value=ast.Name(id=name))]) if function and rest and name == rest.arg:
+            read = dict.fromkeys(one for home in homes for one in sources.readers(function, home))
+            called = ((at, at.parent(node)) for at, node in read)
+            yield from ((at, place, call) for at, call in called if isinstance(call, ast.Call))
+        case _:
+            yield source, place, item
+
+
+def _may_have_graph(part: ast.expr) -> bool:
+    return isinstance(part, calls.VALUES) and not (isinstance(part, ast.Call) and calls.name_of(part) in DETACHED)
+
+
+def _written_out(source: Source, item: ast.expr) -> ast.expr:
+    """What a variable was given that nothing else reads."""
+    if isinstance(item, ast.Name):
+        given = reads_in(source.function(item) or source.tree)
+        found = given.get(item, frozenset())
+        match [one for one in found if sum(one in others for others in given.values()) == 1]:
+            case [ast.Assign(targets=[ast.Name()], value=value)] if len(found) == 1:
+                return value
+    return item
 
 
 def before_use(crossing: Crossing, sources: Sources) -> Iterator[tuple[list[Step], str]]:

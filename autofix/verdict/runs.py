@@ -246,7 +246,7 @@ class Runs:
         """A parameter that is trained while what several passes share was made of it once, before; '' if none is."""
         letter = self.letter
         moved = (one.subject for one in letter.facts if one.name == "stale" and one.stack in letter.reused)
-        return "" if letter.again else next(moved, "")
+        return "" if letter.again or letter.renewed else next(moved, "")
 
     letter = _reference()
     """The reference: the code as it is written."""

@@ -32,6 +32,7 @@ INSIDE = "inside"
 _MOST = 8
 _WRITES = ("torch.Tensor.data.__set__", "torch.Tensor.copy_")
 _FLAG = "requires_grad.__set__"
+_CUT = "detach_"
 _KEPT = 400
 _NUMBERS = ("item", "tolist", "__float__", "__int__")
 _ARRAYS = ("numpy", "__array__")
@@ -102,13 +103,16 @@ class Origins(TorchFunctionMode, Listener):
         flag = name.endswith((_FLAG, "requires_grad_"))
         with torch._C.DisableTorchFunction():
             was = flag and args[0].requires_grad
+            cut = self._cut_in_place(args[0]) if name.endswith(_CUT) else ()
         result = func(*args, **kwargs)
         with torch._C.DisableTorchFunction():
             if name in _WRITES and len(args) > 1 and isinstance(args[1], torch.Tensor):
                 self._wrote(*args[:2])
             self._cuts.heard(name, args, result)
             self._begin(args[0] if name.endswith(_FLAG) else result)
-            if flag:
+            if cut:
+                self._keep(result, cut)
+            elif flag:
                 self._flags.heard(args, kwargs, was=was)
             elif name == GRADIENT:
                 self.gaps.read(args[0], result)
@@ -166,6 +170,14 @@ class Origins(TorchFunctionMode, Listener):
         for tensor in out:
             self._keep(tensor, _places_first(records))
             self._alone.keep(tensor, alone if given or tensor.numel() == 1 else ())
+
+    def _cut_in_place(self, tensor: torch.Tensor) -> tuple[Record, ...]:
+        """A result is about to lose its graph for all who hold it."""
+        if graph.is_leaf(tensor):
+            return ()
+        record = Record("detach", self._frames.here())
+        self.gaps.cut([record], [tensor], ())
+        return (record,)
 
     def _copy(self, leaf: torch.Tensor, copy: torch.Tensor) -> None:
         """A leaf is copied by its values: what is made of the copy leads to the copy."""

@@ -28,6 +28,8 @@ _QUEUE = 16
 _Sums = tuple[set[tuple[int, int]], set[tuple[int, int]], torch.Tensor | None]
 _PHASE = 2
 """Steps of an optimizer without it after which gradient that was left over once is taken for that of a phase before."""
+_SEVERAL = 2
+"""So many leaves of one shape, each of another pass and without a name, tell that passes make one anew."""
 _WALKED = 1 << 20
 _ROUNDING = 1e-5
 _LATEST = 8
@@ -103,7 +105,8 @@ class Guards(Listener):
         self._sites: dict[Any, _Site] = {}
         self._updated: dict[int, int] = {}
         self._sent: dict[int, _Sent] = {}
-        self._reached: dict[Raw, dict[int, torch.Tensor]] = {}
+        self._reached: dict[Raw, Counter[int]] = {}
+        """Of each site, how many of its calls reached a leaf."""
         self._segment = 0
         self._given: dict[Raw, _Given] = {}
         self._started: deque[tuple[int, set[tuple[int, int]], set[tuple[int, int]]]] = deque(maxlen=_LATEST)
@@ -150,10 +153,19 @@ class Guards(Listener):
         return tuple(
             wire.Reach(
                 self._frames.site(stack), self._frames.resolve(stack),
-                tuple(name for leaf in leaves.values() if (name := self._names.name(leaf, ""))),
+                self._named(calls),
             )
-            for stack, leaves in self._reached.items()
+            for stack, calls in self._reached.items()
         )  # fmt: skip
+
+    def _named(self, calls: Counter[int]) -> tuple[str, ...]:
+        """The names of leaves; that of one comes twice whose like passes make anew, each for itself."""
+        names = {key: self._names.name(self._sent[key].leaf, "") for key in calls}
+        alike = Counter(self._sent[key].leaf.shape for key, many in calls.items() if many == 1 and not names[key])
+        anew = (
+            name for key, name in names.items() if calls[key] == 1 and alike[self._sent[key].leaf.shape] >= _SEVERAL
+        )
+        return tuple(name for name in (*names.values(), *anew) if name)
 
     def backward(self, call: Call) -> None:
         if call.outer is not None:  # what it leaves in parameters is what the call around it sends them
@@ -245,7 +257,7 @@ class Guards(Listener):
         sent.segments.setdefault(self._segment, call.stack)
         sent.calls.add(call.index)
         self._calls[call.index][1].add(id(variable))
-        self._reached.setdefault(call.stack, {})[id(variable)] = variable
+        self._reached.setdefault(call.stack, Counter())[id(variable)] += 1
 
     def _check_thread(self, call: Call) -> None:
         if threading.current_thread() is not threading.main_thread():

@@ -31,6 +31,8 @@ from .targets import Targets
 
 _LATEST = 8
 """Backward calls that are remembered, to tell what came through them."""
+_FEW = 2
+"""Between so many steps something may be made that is then kept as it is: at the start, and once more."""
 
 
 class Carried(Listener):
@@ -45,6 +47,7 @@ class Carried(Listener):
     of them applies its parameters anew, in the same way; `left_over` that it was such an addend, and that more passes
     made their own, for themselves alone; `shared` are the ages of its outermost nodes. `again` says that it was made
     more than once, each time between other steps; where the data are known, not of the same data one after the other.
+    `renewed` says that it was made between as many steps as half of these passes: a memory that is filled on and on.
     As far as somebody watches for `sources`, `fed` says that data went into it, `drawn` that some pass uses what was
     drawn from it, or that it evaluates, and `collected` that it is data itself: it is applied anew, and all these
     passes use such draws, or it was made by modules that evaluate, which train in these passes. `once` says that all
@@ -111,7 +114,7 @@ class Carried(Listener):
         return {
             "carried": self.carried, "reused": tuple(map(self._frames.resolve, self.reused)), "alone": self.alone,
             "fed": self.fed, "collected": self.collected, "anew": self._anew, "added": self.added,
-            "again": self._made_again(), "drawn": self._drawn,
+            "again": self._made_again(), "renewed": self._is_renewed(), "drawn": self._drawn,
             "inside": tuple(self._names.name(one, "") for one in inside),
             "begun": self._passes_since_begun(), "left_over": self._is_left_over(),
             "bare": self._bare.told(), "kept_up": self._records.all and not any(map(any, self._made_of)),
@@ -253,6 +256,10 @@ class Carried(Listener):
         made = zip(newest, self._made_of, strict=False)
         refreshed = any(one != other and data == same for (one, data), (other, same) in pairwise(made))
         return whole and newest == sorted(newest) and len(set(newest)) > 1 and not refreshed
+
+    def _is_renewed(self) -> bool:
+        makings = set().union(*self._makings)
+        return len(makings) > _FEW and 2 * len(makings) >= len(self._makings)
 
     def _passes_since_begun(self) -> int:
         """How many passes of a site that shares something began with one of which nobody knows what others share.

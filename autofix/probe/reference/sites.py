@@ -34,7 +34,7 @@ from .. import wire
 from ..engine import born, graph
 from ..engine.names import Names
 from ..engine.quiet import quiet
-from ..engine.refused import DERIVATIVE, GRADIENT, name_of, tensors
+from ..engine.refused import DERIVATIVE, GRADIENT, can_have_gradient, name_of, tensors
 from ..engine.sketch import is_zero
 from ..engine.taps import Call, Listener, parameters
 from ..instruments.hooks import Hooks
@@ -240,10 +240,14 @@ class Sites(Listener):
         """The result of a call as the site that it stands at asks."""
         if type(result) is tuple and any(isinstance(one, torch.Tensor) for one in result):
             return tuple(map(self.after, result))
-        if not isinstance(result, torch.Tensor) or not (result.is_floating_point() or result.is_complex()):
+        if not isinstance(result, torch.Tensor):
             return result
         raw, actions = self._here()
         with torch._C.DisableTorchFunction():
+            if not can_have_gradient(result):
+                if "constant" not in actions:
+                    return result
+                result = result.to(torch.get_default_dtype())
             if ("require" in actions or "constant" in actions) and not result.requires_grad:
                 lost = "no_graph" if actions.get("require") else "unused_input"
                 self.met[raw] = lost if "require" in actions else "constant"

@@ -11,6 +11,7 @@ import torch
 from .. import wire
 from ..engine import caller, graph
 from ..engine.names import Names
+from ..engine.refused import name_of, short_name
 from ..engine.remembered import Remembered
 from ..engine.taps import Call, Listener, parameters
 from ..program.frames import Frames
@@ -19,6 +20,8 @@ from .entries import Entries
 from .moving import Moving
 from .overwritten import Overwritten
 from .steps_by_hand import StepsByHand
+
+_SCALES = frozenset(("mul", "div", "truediv", "true_divide"))
 
 
 class Updates(Listener):
@@ -40,6 +43,10 @@ class Updates(Listener):
         """What a function was given and converted first, which made no copy of it, with that function."""
         self._written_as_copy = ""
         """What was written there by the name that it was converted under."""
+        self._waiting: set[int] = set()
+        """What has gradients that no step has used."""
+        self._scaled = ""
+        """What was scaled then by a number made of itself alone."""
         self._in_forward = False
         """Whether a module wrote to what an optimizer owns what was made of something else that one owns."""
 
@@ -66,7 +73,15 @@ class Updates(Listener):
         if within is not None and within.f_code is code:
             self._written_as_copy = self._names.name(graph.base(target), "a leaf")
         values = [one for one in (*args, *kwargs.values()) if isinstance(one, torch.Tensor) and one is not target]
-        made_of = {id(leaf): leaf for leaf in graph.leaves(graph.walk(values, graph.sends)) if leaf is not target}
+        behind = list(graph.leaves(graph.walk(values, graph.sends)))
+        made_of = {id(leaf): leaf for leaf in behind if leaf is not target}
+        if (
+            id(target) in self._waiting
+            and behind
+            and not made_of
+            and short_name(name_of(func)).strip("_").removeprefix("i") in _SCALES
+        ):
+            self._scaled = self._names.name(target, "a leaf")
         self._made_of |= made_of
         learned = self._owned.intersection(made_of)
         if learned and self._begins_a_sum(target):
@@ -84,10 +99,12 @@ class Updates(Listener):
         return fresh and id(target) not in self._owned and target.grad is None
 
     def backward(self, _call: Call) -> None:
+        self._waiting |= self._owned
         self._entries.backward()
 
     def step(self, _index: int, optimizer: torch.optim.Optimizer) -> None:
         self._steps += 1
+        self._waiting -= set(map(id, parameters(optimizer)))
         self._overwritten.step(optimizer)
         self._moving.step(optimizer)
         self._entries.step(list(parameters(optimizer)))
@@ -97,6 +114,7 @@ class Updates(Listener):
         facts = [wire.Fact("written-of", self._names.name(leaf, "a leaf")) for leaf in self._made_of.values()]
         facts += [wire.Fact("written-in-forward", "")] * self._in_forward
         facts += [wire.Fact("added-to-number", self._added)] * bool(self._added)
+        facts += [wire.Fact("scaled-by-itself", self._scaled)] * bool(self._scaled)
         facts += [wire.Fact("written-as-copy", self._written_as_copy)] * bool(self._written_as_copy)
         facts += self._overwritten.facts() + self._by_hand.facts(self._owned) + self._moving.facts(self._owned)
         return {"facts": facts + self._entries.facts(self._owned)}

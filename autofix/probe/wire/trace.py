@@ -68,6 +68,7 @@ class Trace:
     alone: bool = False  # of what is reused: the passes that share it have no leaf but in there
     fed: bool = False  # of what is reused: data went into it; only where asked for
     again: bool = False  # of what is reused: it was made more than once, and passes took what was made last
+    renewed: bool = False  # of what is reused: as they go on, passes put more of it there, whichever of it they take
     drawn: bool = False  # of what is reused: a pass uses what was drawn from it, or it evaluates; only where asked for
     collected: bool = False  # of what is reused: it is data that was collected once; only where asked for
     inside: tuple[str, ...] = ()  # of what is reused: the leaves that these passes apply in there alone

@@ -12,7 +12,7 @@ is left over where a pass does not make its own, as most do: an image without ob
 It finds it, too, where the code uses no gradient that such a value sends on, because that is cleared before the step of
 its owner: a temperature that the constructor computes from its logarithm, which a loss of its own trains. The edit that
 cuts the value trains as the code does, with a value that stays as it was made. What is made again and again, as the
-rewards of each round, may be meant so.
+rewards of each round, or what a memory takes in each pass and hands out later, may be meant so.
 
 ## Why it matters
 
@@ -172,6 +172,23 @@ HEAT, EACH_ROUND = (
 ONCE = TEMPERED.replace("for data", f"{HEAT}for data")
 NOT_YET = ONCE.replace("        train[tempering]", "train[tempering]")
 CONSTANT_HEAT = "heat * net", "heat.detach() * net"
+POOLED = """\
+make, judge = nn.Linear(3, 4), nn.Linear(4, 1)
+optimizer, making = torch.optim.SGD(judge.parameters(), lr=0.1), torch.optim.SGD(make.parameters(), lr=0.1)
+pool = []
+
+
+def pooled(new):
+    pool.append(new)
+    return pool[5 * len(pool) % 7 % len(pool)]
+
+
+for z in torch.randn(12, 6, 3):
+    fake = make(z).tanh()
+    train[making]: (judge(fake) - 1).square().mean()
+    train: judge(pooled(fake)).square().mean()
+"""
+FILLED_ONCE = POOLED.replace("    pool.append(new)\n", "    if len(pool) < 2:\n        pool.append(new)\n")
 UPDATED = "dual - 0.1 * (net.weight - server.weight)"
 CONSTANT = UPDATED, f"({UPDATED}).detach()"
 DRIFT = "0.1 * (net.weight - server.weight)"
@@ -203,6 +220,7 @@ class SharedAcrossPasses(Property):
         Example(DUAL.replace(UPDATED, DRIFT), DRIFT, f"({DRIFT}).detach()"),
         Example(DUAL.replace(UPDATED, FED), FED, f"({FED}).detach()"),
         Example(ADVANCED, *BEHIND),
+        Example(FILLED_ONCE, "pooled(fake)", "pooled(fake.detach())"),
         Example(ONCE, *CONSTANT_HEAT),
         Example(ONCE, "log_scale.exp()", "log_scale.exp().detach()"),
         Example(ONCE, "heat * net", "log_scale.exp() * net"),
@@ -221,6 +239,7 @@ class SharedAcrossPasses(Property):
         Example(DUAL, *CONSTANT),
         Example(DUAL, UPDATED, UPDATED.replace("weight", "weight.detach()")),
         Example(DUAL, "dual * net", "dual.detach() * net"),
+        Example(POOLED, "pooled(fake)", "pooled(fake.detach())"),
         Example(EACH_ROUND, *CONSTANT_HEAT),
         Example(NOT_YET, *CONSTANT_HEAT),
     )
