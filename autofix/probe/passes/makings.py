@@ -48,12 +48,12 @@ class Makings:
         return whole and newest == sorted(newest) and len(set(newest)) > 1 and not refreshed
 
     def renewed(self) -> bool:
-        """Whether what is shared was made between as many steps as half of the passes, and at some before it was used.
+        """Whether it was made between as many steps as half of the passes, and more than once before it was used.
 
-        So is a memory filled on and on. A cache is not, which a pass fills with what it needs itself.
+        So is a memory that is filled on and on. A cache is not: a pass fills it with what it needs itself.
         """
         makings = set().union(*self._makings)
-        return len(self._ahead) > _FEW and 2 * len(makings) >= len(self._makings)
+        return len(makings) > _FEW and len(self._ahead) > 1 and 2 * len(makings) >= len(self._makings)
 
     def _between(self, ages: set[int]) -> set[int]:
         return {bisect.bisect(self.ages, age) for age in ages}
