@@ -183,12 +183,14 @@ for _ in range(3):
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """For each method that made what crosses: all of it that it keeps, together."""
         declined: Declined | None = None
+        # Where the code writes to what it kept, a copy for the write says what was meant, and computes nothing twice.
+        written = any(one.optimizer < 0 for saved in diagnosis.trace.saved for one in saved.writes)
         for kept in attributes.made_once(diagnosis, sources):
             try:
                 steps = kept.where_read()
             except Declined as error:
                 declined = error
             else:
-                yield self.propose(steps, WHY.format(path=kept.paths))
+                yield self.propose(steps, WHY.format(path=kept.paths), tier=Tier.EMPTY if written else self.tier)
         if declined is not None:
             raise declined

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import TypeVar
 
 from autofix.core.edit import Declined, EditConflict
 from autofix.core.model import Candidate, Diagnosis, Hint, Note
@@ -18,7 +19,7 @@ from autofix.search.rule import Proposal, Rule
 from autofix.syntax.apply import BrokenRewrite, apply
 from autofix.syntax.blocks import block_of, qualified
 from autofix.syntax.calls import keyword
-from autofix.syntax.edits import delete, remove_keyword, rendered
+from autofix.syntax.edits import Step, append_call, delete, remove_keyword, rendered
 from autofix.syntax.lost import lost_write
 from autofix.syntax.names import binds, meets, parts, reads
 from autofix.syntax.source import Source
@@ -27,6 +28,7 @@ from autofix.syntax.sources import Sources
 _MOST = 40
 _HINTS = 4
 _KEEP = "retain_graph"
+T = TypeVar("T")
 
 
 def propose(
@@ -120,29 +122,52 @@ def _in_vain(source: Source, data: bytes, plain: Iterable[wire.Carrier]) -> str:
 
 
 def _without_keeping(candidate: Candidate, base: Candidate | None, sources: Sources) -> Iterator[Candidate]:
-    """A chain that began by keeping a graph, without that: what follows may have made it needless.
+    """A chain that kept a graph just before, without that: what follows may have made it needless.
 
-    Only where each call that keeps its graph is one that the chain made do so.
+    Only where each call that keeps its graph is one that the chain made do so. Where it computes something again, also
+    with the first of the two forwards cut from what it is given: `D(fake.detach())`, and then `D(fake)`.
     """
-    if base is None or len(base.rules) != 1:
-        return
-    ours = sum(edit.text.count(f"{_KEEP}=True") for edit in base.edits)
+    ours = sum(edit.text.count(f"{_KEEP}=True") for edit in base.edits) if base is not None else 0
     if not ours:
         return
-    files: dict[Path, bytes] = {}
+    without: dict[Path, bytes] = {}
+    from_values: dict[Path, bytes] = {}
     for path, data in candidate.files.items():
         source = Source(path, data, sources.source(str(path)))
         calls = [node for node in source.mentioning(_KEEP) if isinstance(node, ast.Call) and keyword(node, _KEEP)]
         ours -= len(calls)
         with contextlib.suppress(Declined, EditConflict, BrokenRewrite):
-            files[path] = apply(
-                source, rendered(step for call in calls for step in remove_keyword(source, call, _KEEP))
-            )
-    if ours == 0 and files.keys() == candidate.files.keys() and files != candidate.files:
-        yield replace(
-            candidate, rules=candidate.rules[1:], titles=candidate.titles[1:], whys=candidate.whys[1:],
-            rank=candidate.rank[1:], files=files,
-        )  # fmt: skip
+            steps = [step for call in calls for step in remove_keyword(source, call, _KEEP)]
+            without[path] = apply(source, rendered(steps))
+            steps += [step for call in calls for step in _first_from_values(source, call)]
+            from_values[path] = apply(source, rendered(steps))
+    # Behind another repair, a graph is kept for what is still read of it.
+    first = [without] if base is not None and len(base.rules) == 1 else []
+    for files in [*first, *([from_values] if from_values != without else [])] if not ours else ():
+        if files.keys() == candidate.files.keys() and files != candidate.files:
+            yield replace(
+                candidate, rules=_but_one(candidate.rules), titles=_but_one(candidate.titles),
+                whys=_but_one(candidate.whys), rank=_but_one(candidate.rank), files=files,
+            )  # fmt: skip
+
+
+def _but_one(several: tuple[T, ...]) -> tuple[T, ...]:
+    """All but the one before the last."""
+    return (*several[:-2], *several[-1:])
+
+
+def _first_from_values(source: Source, backward: ast.Call) -> Iterator[Step]:
+    """What is computed before a backward and, in the same words, again behind it: the first time, of values alone."""
+    block, statement = block_of(source, source.statement(backward)), source.statement(backward)
+    computed = [one for one in block if isinstance(one, ast.Assign) and isinstance(one.value, ast.Call)]
+    before = [one for one in computed if block.index(one) < block.index(statement)]
+    again = {ast.unparse(one) for one in computed if one not in before}
+    made: set[str] = set()
+    for one in before:
+        given = one.value.args if isinstance(one.value, ast.Call) and ast.unparse(one) in again else []
+        for part in (part for part in given if isinstance(part, ast.Name) and part.id in made):
+            yield from append_call(source, part, ".detach()")
+        made |= binds(one)
 
 
 def without_repeats(source: Source, data: bytes) -> bytes:

@@ -159,11 +159,16 @@ class Guards(Listener):
         )  # fmt: skip
 
     def _named(self, calls: Counter[int]) -> tuple[str, ...]:
-        """The names of leaves; that of one comes twice whose like passes make anew, each for itself."""
+        """The names of leaves; that of one comes twice whose like passes make anew, each for itself.
+
+        What has no variable of its own, but is found in a container or an object, may be kept there.
+        """
         names = {key: self._names.name(self._sent[key].leaf, "") for key in calls}
         alike = Counter(self._sent[key].leaf.shape for key, many in calls.items() if many == 1 and not names[key])
         anew = (
-            name for key, name in names.items() if calls[key] == 1 and alike[self._sent[key].leaf.shape] >= _SEVERAL
+            name
+            for key, name in names.items()
+            if calls[key] == 1 and name.isidentifier() and alike[self._sent[key].leaf.shape] >= _SEVERAL
         )
         return tuple(name for name in (*names.values(), *anew) if name)
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import bisect
 from collections import Counter, deque
 from collections.abc import Iterable
-from itertools import pairwise
 from typing import Any
 
 import torch
@@ -23,6 +21,7 @@ from .averages import Averages
 from .bare_terms import BareTerms
 from .evaluated import Evaluated
 from .late_terms import LateTerms
+from .makings import Makings
 from .own_output import OwnOutput
 from .records import Records
 from .replayed import Replayed
@@ -31,8 +30,6 @@ from .targets import Targets
 
 _LATEST = 8
 """Backward calls that are remembered, to tell what came through them."""
-_FEW = 2
-"""Between so many steps something may be made that is then kept as it is: at the start, and once more."""
 
 
 class Carried(Listener):
@@ -47,7 +44,7 @@ class Carried(Listener):
     of them applies its parameters anew, in the same way; `left_over` that it was such an addend, and that more passes
     made their own, for themselves alone; `shared` are the ages of its outermost nodes. `again` says that it was made
     more than once, each time between other steps; where the data are known, not of the same data one after the other.
-    `renewed` says that it was made between as many steps as half of these passes: a memory that is filled on and on.
+    `renewed` says that it is a memory which is filled on and on (`makings`).
     As far as somebody watches for `sources`, `fed` says that data went into it, `drawn` that some pass uses what was
     drawn from it, or that it evaluates, and `collected` that it is data itself: it is applied anew, and all these
     passes use such draws, or it was made by modules that evaluate, which train in these passes. `once` says that all
@@ -72,12 +69,7 @@ class Carried(Listener):
         """How many passes took nothing of an earlier one, and nothing was taken of them."""
         self._anew = True
         self._drawn = False
-        self._stepped: list[int] = []
-        """The age of the graph at each step."""
-        self._makings: list[set[int]] = []
-        """Of each pass that shares something with others, between which steps that was made."""
-        self._made_of: list[frozenset[Any]] = []
-        """The data that each of them was made of, as far as somebody watches for that."""
+        self._makings = Makings()
         self._passes: Counter[Raw] = Counter()
         self._begun: dict[Raw, tuple[int, set[int]]] = {}
         """Of each site, the last pass that took nothing of an earlier one, and what of it no other has shared yet."""
@@ -114,10 +106,10 @@ class Carried(Listener):
         return {
             "carried": self.carried, "reused": tuple(map(self._frames.resolve, self.reused)), "alone": self.alone,
             "fed": self.fed, "collected": self.collected, "anew": self._anew, "added": self.added,
-            "again": self._made_again(), "renewed": self._is_renewed(), "drawn": self._drawn,
+            "again": self._makings.again(), "renewed": self._makings.renewed(), "drawn": self._drawn,
             "inside": tuple(self._names.name(one, "") for one in inside),
             "begun": self._passes_since_begun(), "left_over": self._is_left_over(),
-            "bare": self._bare.told(), "kept_up": self._records.all and not any(map(any, self._made_of)),
+            "bare": self._bare.told(), "kept_up": self._records.all and not any(map(any, self._makings.of)),
             "shared": tuple(sorted(self.shared)),
             "facts": (
                 *self._targets.told(), *self._late.told(), *self._scaled.told(),
@@ -148,9 +140,11 @@ class Carried(Listener):
         if self._own is not None:
             self._own.watch(call, old, fresh)
         self._passes[call.stack] += 1
+        own = graph.ages(fresh)
+        self._makings.used(call.stack, own)
         if not old:
             self._own_alone += call.stack in self._begun
-            self._begun[call.stack] = self._passes[call.stack], graph.ages(fresh)
+            self._begun[call.stack] = self._passes[call.stack], own
             return
         self.carried = True
         if self._replayed is not None and began:
@@ -164,28 +158,33 @@ class Carried(Listener):
             self.shared.update(ages)
             self._begun = {site: one for site, one in self._begun.items() if ages.isdisjoint(one[1])}
             self._unshared = {age: steps for age, steps in self._unshared.items() if age not in ages}
-            self._makings.append({bisect.bisect(self._stepped, age) for age in ages})
+            self._makings.shared(call.stack, ages)
             self.alone = self.alone and not leaves
             self.added = self.added and set(old) <= set(addends(call.roots, graph.since(mark)))
             self._bare.watch(call, old, mark)
             shared = list(graph.walk_nodes(old)) if self._anew or self._sources is not None else []
             self._anew = self._anew and set(graph.applied(shared)) <= set(graph.applied(fresh))
             if self._sources is not None:
-                self.fed = self.fed or self._sources.fed(shared)
-                self._made_of.append(frozenset(one.data for one in self._sources.taken(shared).values()))
-                evaluated = self._sources.evaluated(shared, fresh)
-                self._drawn = self._drawn or evaluated or self._sources.drawn_before(mark, shared, fresh)
-                self._collected = self._collected and self._anew and (evaluated or self._sources.drawn(shared, fresh))
+                self._look_at_data(self._sources, mark, shared, fresh)
         if self._cut:
             self._send_nothing(call, old, mark)
         else:
             self._targets.watch(call, old, fresh)
 
+    def _look_at_data(
+        self, sources: DataSources, mark: int, shared: list[graph.Node], fresh: list[graph.Node]
+    ) -> None:  # fmt: skip
+        self.fed = self.fed or sources.fed(shared)
+        self._makings.of.append(frozenset(one.data for one in sources.taken(shared).values()))
+        evaluated = sources.evaluated(shared, fresh)
+        self._drawn = self._drawn or evaluated or sources.drawn_before(mark, shared, fresh)
+        self._collected = self._collected and self._anew and (evaluated or sources.drawn(shared, fresh))
+
     def _share(self, stack: Raw, old: list[graph.Node], leaves: list[int | None]) -> None:
         if stack not in self.reused:
             self._inside |= {id(leaf): leaf for leaf in graph.leaves(graph.walk_nodes(old))}
         self._beside.update(leaves)
-        self._records.shared(graph.operations(old), self._stepped)
+        self._records.shared(graph.operations(old), self._makings.ages)
         self.reused[stack] = None
 
     def _meet(self, leaves: Iterable[torch.Tensor]) -> list[int | None]:
@@ -249,18 +248,6 @@ class Carried(Listener):
         tops = {one for node in nodes if node not in made for one in graph.children(node) if one in made}
         return not any(root in made for root in graph.starts(call.roots)) and all(made[one] for one in tops)
 
-    def _made_again(self) -> bool:
-        """Whether what is shared was made more than once, and each pass took what had been made last."""
-        newest = [max(one) for one in self._makings]
-        whole = all(len(one) == 1 for one in self._makings)
-        made = zip(newest, self._made_of, strict=False)
-        refreshed = any(one != other and data == same for (one, data), (other, same) in pairwise(made))
-        return whole and newest == sorted(newest) and len(set(newest)) > 1 and not refreshed
-
-    def _is_renewed(self) -> bool:
-        makings = set().union(*self._makings)
-        return len(makings) > _FEW and 2 * len(makings) >= len(self._makings)
-
     def _passes_since_begun(self) -> int:
         """How many passes of a site that shares something began with one of which nobody knows what others share.
 
@@ -272,7 +259,7 @@ class Carried(Listener):
 
     def _is_left_over(self) -> bool:
         """Whether what is shared is a term that a pass leaves to the next where that does not make its own."""
-        makings = set(map(max, self._makings))  # none where nothing was shared: then nothing was an addend either
+        makings = set(self._makings.newest())  # none where nothing was shared: then nothing was an addend either
         return self.added and 0 < len(makings) < self._own_alone
 
     @property
@@ -294,7 +281,7 @@ class Carried(Listener):
 
     def step_done(self, index: int, optimizer: torch.optim.Optimizer) -> None:
         self.steps += 1
-        self._stepped.append(graph.now())
+        self._makings.ages.append(graph.now())
         self._bare.step(optimizer)
 
     def wrote(self, key: int) -> None:

@@ -46,7 +46,7 @@ class Updates(Listener):
         self._waiting: set[int] = set()
         """What has gradients that no step has used."""
         self._scaled = ""
-        """What was scaled then by a number made of itself alone."""
+        """What was scaled then by a number made of itself, and of nothing but other such."""
         self._in_forward = False
         """Whether a module wrote to what an optimizer owns what was made of something else that one owns."""
 
@@ -73,14 +73,10 @@ class Updates(Listener):
         if within is not None and within.f_code is code:
             self._written_as_copy = self._names.name(graph.base(target), "a leaf")
         values = [one for one in (*args, *kwargs.values()) if isinstance(one, torch.Tensor) and one is not target]
-        behind = list(graph.leaves(graph.walk(values, graph.sends)))
-        made_of = {id(leaf): leaf for leaf in behind if leaf is not target}
-        if (
-            id(target) in self._waiting
-            and behind
-            and not made_of
-            and short_name(name_of(func)).strip("_").removeprefix("i") in _SCALES
-        ):
+        behind = {id(leaf): leaf for leaf in graph.leaves(graph.walk(values, graph.sends))}
+        made_of = {key: leaf for key, leaf in behind.items() if leaf is not target}
+        scales = short_name(name_of(func)).strip("_").removeprefix("i") in _SCALES
+        if scales and id(target) in behind and self._waiting.issuperset(behind):
             self._scaled = self._names.name(target, "a leaf")
         self._made_of |= made_of
         learned = self._owned.intersection(made_of)

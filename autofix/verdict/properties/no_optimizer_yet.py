@@ -111,10 +111,40 @@ for _ in range(200):
 """
 THROUGH = ("slope(u_x, x)", "slope(u_x, x, create_graph=True)")
 
+CODES = """\
+codes = {}
+
+
+def code_of(k):
+    if k not in codes:
+        codes[k] = torch.ones(3, requires_grad=True)
+    return codes[k]
+
+
+net = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 4))
+optimizer, data = torch.optim.SGD(net.parameters(), lr=0.1), torch.randn(200, 4)
+for epoch in range(3):
+    if epoch == 1:
+        optimizer.add_param_group({"params": [*codes.values()]})
+    for k in range(200):
+        seen = torch.zeros(2, 4, requires_grad=True)
+        for i in range(2):
+            seen[i] = net(code_of(k).relu() * (i + 1))
+        loss = (seen - data[k]).square().mean()
+        train: loss
+"""
+FLAG_AND_CODES = (
+    "2, 4, requires_grad=True)\n        for i in range(2):\n            seen[i] = net(code_of(k)",
+    "2, 4)\n        for i in range(2):\n            seen[i] = net(code_of(k).detach()",
+)
+
 
 class NoOptimizerYet(Property):
     sentence = "{subject} gets no gradient any more. No optimizer owns it yet, but one that is made later may"
-    raises = tuple(Example(one, *EDIT) for one in (TWO_PHASES, AT_TIMES, AND_TUNED, FROM_TABLE))
+    raises = (
+        *(Example(one, *EDIT) for one in (TWO_PHASES, AT_TIMES, AND_TUNED, FROM_TABLE)),
+        Example(CODES, *FLAG_AND_CODES),
+    )
     silent = (
         *(Example(one, *EDIT) for one in (ONE_PHASE, ENDLESS, IN_FUNCTIONS)),
         Example(FORCES, *LOOKED_AT),

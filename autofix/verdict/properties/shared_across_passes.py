@@ -12,7 +12,8 @@ is left over where a pass does not make its own, as most do: an image without ob
 It finds it, too, where the code uses no gradient that such a value sends on, because that is cleared before the step of
 its owner: a temperature that the constructor computes from its logarithm, which a loss of its own trains. The edit that
 cuts the value trains as the code does, with a value that stays as it was made. What is made again and again, as the
-rewards of each round, or what a memory takes in each pass and hands out later, may be meant so.
+rewards of each round, or what a memory takes in each pass and hands out later, may be meant so; not what a cache
+takes where a pass first needs it.
 
 ## Why it matters
 
@@ -188,7 +189,20 @@ for z in torch.randn(12, 6, 3):
     train[making]: (judge(fake) - 1).square().mean()
     train: judge(pooled(fake)).square().mean()
 """
+AT_TIMES_ITS_OWN = POOLED.replace("(12,", "(24,").replace(
+    "pool[5 * len(pool) % 7 % len(pool)]", "new if len(pool) % 2 else pool[len(pool) // 2]"
+)
 FILLED_ONCE = POOLED.replace("    pool.append(new)\n", "    if len(pool) < 2:\n        pool.append(new)\n")
+LOOKED_UP = """\
+words, head = nn.Embedding(30, 4), nn.Linear(4, 1)
+optimizer, own = torch.optim.SGD(head.parameters(), lr=0.1), torch.optim.SGD(words.parameters(), lr=0.1)
+seen = {}
+for word in torch.randint(30, (60,)).tolist():
+    if word not in seen:
+        seen[word] = words(torch.tensor([word])).tanh()
+    train: (head(seen[word]) - 1).square().mean()
+    train[own]: words.weight.sum(1).square().mean()
+"""
 UPDATED = "dual - 0.1 * (net.weight - server.weight)"
 CONSTANT = UPDATED, f"({UPDATED}).detach()"
 DRIFT = "0.1 * (net.weight - server.weight)"
@@ -220,6 +234,7 @@ class SharedAcrossPasses(Property):
         Example(DUAL.replace(UPDATED, DRIFT), DRIFT, f"({DRIFT}).detach()"),
         Example(DUAL.replace(UPDATED, FED), FED, f"({FED}).detach()"),
         Example(ADVANCED, *BEHIND),
+        Example(LOOKED_UP, ".tanh()", ".tanh().detach()"),
         Example(FILLED_ONCE, "pooled(fake)", "pooled(fake.detach())"),
         Example(ONCE, *CONSTANT_HEAT),
         Example(ONCE, "log_scale.exp()", "log_scale.exp().detach()"),
@@ -240,6 +255,7 @@ class SharedAcrossPasses(Property):
         Example(DUAL, UPDATED, UPDATED.replace("weight", "weight.detach()")),
         Example(DUAL, "dual * net", "dual.detach() * net"),
         Example(POOLED, "pooled(fake)", "pooled(fake.detach())"),
+        Example(AT_TIMES_ITS_OWN, "pooled(fake)", "pooled(fake.detach())"),
         Example(EACH_ROUND, *CONSTANT_HEAT),
         Example(NOT_YET, *CONSTANT_HEAT),
     )

@@ -69,6 +69,12 @@ _ADDS = frozenset({"add", "cat", "stack"})
 BEGIN = "        out, hidden"
 STEP = "        optimizer.step()\n"
 
+APART = "h, c = state"
+TAKEN_APART = IN_ORDER.replace("nn.GRU", "nn.LSTM").replace(
+    "hidden = torch.zeros(1, 1, 3)", "state = [torch.zeros(1, 1, 3)] * 2"
+)
+TAKEN_APART = TAKEN_APART.replace("out, hidden", "out, state").replace("80], hidden)", "80], state)")
+
 
 class StateIsForgotten(Property):
     change = "begun"
@@ -88,6 +94,7 @@ class StateIsForgotten(Property):
         Example(IN_ORDER, "80], hidden)", "80], hidden.detach())"),
         Example(READER, STEP[4:], f"{STEP[4:]}    model.state = model.state.detach()\n"),
         Example(SUMMED, STEP[4:], f"{STEP[4:]}    total = torch.zeros(())\n"),
+        Example(TAKEN_APART, STEP, f"{STEP}        {APART}\n        state = h.detach(), c.detach()\n"),
     )
 
     def find(self, evidence: Evidence) -> Finding | None:

@@ -6,7 +6,7 @@ import ast
 import functools
 import itertools
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from autofix.probe.wire import Carrier, Crossing, Frame
 from autofix.syntax import blocks, calls, names
@@ -175,12 +175,20 @@ def _starts(source: Source, name: str, methods: frozenset[str] = _NONE) -> tuple
         if isinstance(node, ast.Assign):
             paths = [calls.path_of(part) for target in node.targets for part in names.parts(target)]
             kept = any(calls.name_of(one) == name for one in ast.walk(node.value))
-            fed = any(calls.path_of(one) in paths for one in ast.walk(node.value))
+            own = {*paths, *_taken_apart(source, node, paths)}
+            fed = any(calls.path_of(one) in own for one in ast.walk(node.value))
             found += ((node, one) for one in paths if one.rpartition(".")[2] == name and not (kept or fed))
         elif isinstance(node, ast.Expr) and calls.name_of(node.value) in methods and isinstance(node.value, ast.Call):
             owner = calls.path_of(node.value.func).rpartition(".")[0]
             found += [(node, f"{owner}.{name}")] if owner else []
     return tuple(sorted(found, key=lambda one: one[0].lineno))
+
+
+def _taken_apart(source: Source, statement: ast.Assign, paths: Collection[str]) -> set[str]:
+    """The names that a state was taken apart into, before a statement of the same block binds it."""
+    before = blocks.before(blocks.block_of(source, statement), statement)
+    taken = (one for one in before if isinstance(one, ast.Assign) and calls.path_of(one.value) in paths)
+    return names.bound_by(taken)
 
 
 def is_begun(
