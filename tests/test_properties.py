@@ -16,11 +16,9 @@ from autofix.verdict.property import Example, properties
 # test_frameworks.
 ELSEWHERE = {"depends-on-stand-in", "fails-when-compiled"}
 PROPERTIES = {one.name: one for one in properties()}
-_LATER = 2
-"""Of three properties, the last one is left to the long tests, so that those of every day stay short."""
 RAISING = [
-    pytest.param(name, at, marks=[pytest.mark.apart("long")] if at or number % 3 == _LATER else [])
-    for number, (name, one) in enumerate(PROPERTIES.items())
+    pytest.param(name, at, marks=[pytest.mark.apart("long")] if at else [])
+    for name, one in PROPERTIES.items()
     for at in range(len(one.raises))
 ]
 SILENT = [
