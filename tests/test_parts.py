@@ -13,6 +13,7 @@ from autofix.core.model import Applicability, RunOutcome, Target
 from autofix.experiments.client import Probe
 from autofix.verdict.parts.by_kind import stood_there
 from autofix.verdict.parts.laid_out import laid_out
+from autofix.verdict.parts.other_values import Otherwise, otherwise
 from autofix.verdict.parts.parts import MOST, parts
 from autofix.verdict.parts.rewritten import shape
 
@@ -666,3 +667,14 @@ def test_what_a_new_function_gives_back_as_the_program_had_it_is_no_part(old: st
     tree = ast.parse(text)
     returned = [one for one in ast.walk(tree) if isinstance(one, ast.Return)]
     assert [stood_there(ast.parse(SETTER), tree, one) for one in returned] == [known, False]
+
+
+def test_another_value_is_written_in_the_encoding_of_the_file() -> None:
+    text = "# -*- coding: gbk -*-\n名 = '类'  # 种类\nlabel = 名 and (\n    2 * 3  # 值\n)\nprint(label)\n".encode(
+        "gbk"
+    )
+    (moved,) = otherwise(PATH, Otherwise(text, text, text, text), "print(label)  # 值".encode("gbk"))
+    assert len(set(moved)) == 1
+    assert "名 and (" in moved.new.decode("gbk")
+    assert moved.new.decode("gbk").count("+ 0.37") == 1
+    ast.parse(moved.new)

@@ -238,7 +238,8 @@ def _shows_with_other_values(evidence: Evidence, part: Part, _idle: Sequence[Par
     def of_code(text: bytes) -> wire.Trace:
         return pool.get(replace(RunSpec.edited({part.path: text}), reading=evidence.reading))
 
-    for texts in otherwise(Otherwise(old, evidence.files[part.path], part.without, part.gone or old), part.put):
+    texts_of = Otherwise(old, evidence.files[part.path], part.without, part.gone or old)
+    for texts in otherwise(part.path, texts_of, part.put):
         code, edited = of_code(texts.old), evidence.left_of({**evidence.files, part.path: texts.new})
         if comparable(code) or not evidence.case.passed(edited) or differences(code, edited, LIVE, **also):
             continue

@@ -6,10 +6,13 @@ import ast
 import itertools
 import textwrap
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
+from autofix.syntax.apply import apply
 from autofix.syntax.calls import Function
-from autofix.verdict.parts.pieces import spliced
+from autofix.syntax.edits import rendered, replace
+from autofix.syntax.source import Source
 
 _MOST = 3
 """Variables that are tried."""
@@ -25,26 +28,25 @@ class Otherwise(NamedTuple):
     gone: bytes
 
 
-def otherwise(texts: Otherwise, part: bytes) -> Iterator[Otherwise]:
+def otherwise(path: Path, texts: Otherwise, part: bytes) -> Iterator[Otherwise]:
     """For each variable that a part has and to which all texts give its value alike: them with another one.
 
     `part` is the text of a statement or an expression.
     """
-    trees = [ast.parse(text) for text in texts]
-    found = (_given_alike(name, trees) for name in _names(part))
+    sources = [Source(path, text) for text in texts]
+    found = (_given_alike(name, [one.tree for one in sources]) for name in _names(part.decode(sources[0].encoding)))
     for places in itertools.islice(filter(None, found), _MOST):
-        moved = (spliced(text, *_moved(text, at)) for text, at in zip(texts, places, strict=True))
-        yield Otherwise(*moved)
+        yield Otherwise(*itertools.starmap(_moved, zip(sources, places, strict=True)))
 
 
-def _moved(text: bytes, value: ast.expr) -> tuple[ast.expr, bytes]:
-    return value, _OTHER.format(ast.get_source_segment(text.decode(), value)).encode()
+def _moved(source: Source, value: ast.expr) -> bytes:
+    return apply(source, rendered(replace(source, value, _OTHER.format(source.segment(value)))))
 
 
-def _names(part: bytes) -> dict[str, None]:
+def _names(part: str) -> dict[str, None]:
     """The variables in a part, in the order of the text."""
     try:
-        tree = ast.parse(textwrap.dedent(part.decode()).strip())
+        tree = ast.parse(textwrap.dedent(part).strip())
     except SyntaxError:
         return {}
     return {node.id: None for node in ast.walk(tree) if isinstance(node, ast.Name)}
