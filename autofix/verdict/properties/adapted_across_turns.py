@@ -16,11 +16,13 @@ from which few steps suffice. Then the start belongs into the loop.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from autofix.syntax import blocks, calls, names
 from autofix.syntax.source import Source
 from autofix.verdict.property import Evidence, Example, Finding, Property
+
+_GIVE = frozenset(("parameters", "named_parameters"))
 
 TASKS = """\
 def mapped(x, fast):
@@ -64,6 +66,39 @@ for _ in range(4):
     optimizer.step()
 """
 ONE_LOOP = TASKS.replace("        for _ in range(2):\n", "        if True:\n")
+TRAINER = """\
+class Meta:
+    def __init__(self):
+        self.net = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1))
+        self.optimizer = torch.optim.SGD(self.net.parameters(), lr=0.1)
+
+    def loss(self, x, task):
+        seen = torch.tanh(F.linear(x, self.fast[0], self.fast[1]))
+        return (F.linear(seen, self.fast[2], self.fast[3]) - task).square().mean()
+
+    def inner(self, x, task):
+        grads = torch.autograd.grad(self.loss(x, task), self.fast, create_graph=True)
+        return [w - 0.1 * g for w, g in zip(self.fast, grads)]
+
+    def step(self):
+        self.optimizer.zero_grad()
+        self.fast, losses = list(self.net.parameters()), []
+        for task in range(3):
+            x = torch.randn(5, 3) + task
+            for k in range(2):
+                self.fast = [w + 0 * v for w, v in zip(self.inner(x, task), self.fast)]
+            self.loss(x, task).backward()
+        self.optimizer.step()
+
+
+meta = Meta()
+for _ in range(4):
+    meta.step()
+"""
+SUMMED = (
+    "self.loss(x, task).backward()\n",
+    "losses.append(self.loss(x, task))\n        sum(losses).backward()\n",
+)
 
 
 class AdaptedAcrossTurns(Property):
@@ -71,7 +106,7 @@ class AdaptedAcrossTurns(Property):
         "each turn of the loop at line {line} goes on from the `{name}` that the turn before has adapted; each may be "
         "meant to begin with the parameters"
     )
-    raises = (Example(TASKS, *ADDED), Example(NAMED, *NAMED_ADDED))
+    raises = (Example(TASKS, *ADDED), Example(NAMED, *NAMED_ADDED), Example(TRAINER, *SUMMED))
     silent = (
         Example(
             RECURRENT,
@@ -79,6 +114,7 @@ class AdaptedAcrossTurns(Property):
             "losses.append((state - 1).square().mean())\n    sum(losses).backward()\n",
         ),
         Example(ONE_LOOP, *ADDED),
+        Example(TRAINER.replace("for k in range(2)", "if True"), *SUMMED),
     )
 
     def find(self, evidence: Evidence) -> Finding | None:
@@ -93,17 +129,12 @@ def _adapted(source: Source, loop: ast.For | ast.While, node: ast.AST) -> Iterat
     """The names that inner loops of a turn bind anew, which only a statement before the loop gives parameters."""
     inner = [one for one in loop.body if isinstance(one, (ast.For, ast.While)) and not blocks.holds(one, node)]
     bound = names.bound_by(one for one in loop.body if one not in inner)
-    for one in inner:
-        for part in ast.walk(one):
-            read = {path.partition(".")[0] for path in names.reads(part)} if isinstance(part, ast.Assign) else set()
-            own = names.binds(part) & read
-            yield from (name for name in sorted(own - bound) if _begins_with_parameters(source, loop, name))
+    for part in (part for one in inner for part in ast.walk(one) if isinstance(part, ast.Assign)):
+        made = (name for name in sorted(names.binds(part) - bound) if any(names.mentions(part.value, name)))
+        yield from (name for name in made if _begins_with_parameters(source, loop, name))
 
 
 def _begins_with_parameters(source: Source, loop: ast.stmt, name: str) -> bool:
-    before: Sequence[ast.stmt] = blocks.before(blocks.block_of(source, loop), loop)
+    before = blocks.above(source, loop)
     given = [value for one in before if isinstance(one, ast.Assign) for value in names.given_to(one, name)]
     return bool(given) and any(calls.name_of(one) in _GIVE for one in calls.within(given[-1]))
-
-
-_GIVE = frozenset(("parameters", "named_parameters"))
