@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import itertools
 from collections.abc import Container, Iterator
 
@@ -66,8 +67,13 @@ def onward(crossing: Crossing, failed: Stack, sources: Sources) -> Iterator[tupl
         for name in known:
             given = calls.argument(call, known, name)
             if given is not None and any(where is source and _leads(where, node, given) for where, node in used):
-                inside = (one for part in calls.within(helper) for one in calls.values(part))
+                inside = (one for part in calls.within(helper) if not _looks(part) for one in calls.values(part))
                 yield from ((home, one) for one in inside if isinstance(one, ast.Name) and one.id == name)
+
+
+def _looks(call: ast.Call) -> bool:
+    """Whether a function of Python's own is called, such as `len`: what that gives has no graph."""
+    return isinstance(call.func, ast.Name) and hasattr(builtins, call.func.id)
 
 
 def _leads(source: Source, node: ast.expr, given: ast.expr) -> bool:
