@@ -197,6 +197,7 @@ class Guards(Listener):
             # It starts from a loss that went backward before: its graph holds what was stepped since as it was.
             again = any(starts & held for starts, _, _ in sums for _, held, _ in self._started)
             before = math.inf if again else site.mark
+            passes = _goes_through(call)
             for node in graph.walk(call.roots):
                 variable = graph.leaf(node)
                 if variable is not None:
@@ -209,10 +210,8 @@ class Guards(Listener):
                 for given in waiting:
                     given.used |= given.begin <= age < given.end
                 old += age < site.mark
-                if age < before and ("stale", call.stack) not in self.found:
-                    self._check_stale(node, age, call)
-                    reached |= {id(one): one for one in self._reached_before(node, call)}
-                self._check_turn(node, age, call)
+                if passes(node):
+                    reached |= self._check_old(node, age, before, call)
             self._check_replaced([*reached.values()], call)
             self._look_again(call, ages, sums)
         self.walked |= ages if len(self.walked) < _WALKED else set()
@@ -268,9 +267,14 @@ class Guards(Listener):
         if threading.current_thread() is not threading.main_thread():
             self._report("trained-in-thread", call.stack, "")
 
-    def _check_stale(self, node: Any, age: int, call: Call) -> None:
+    def _check_old(self, node: Any, age: int, before: float, call: Call) -> dict[int, torch.Tensor]:
+        """What a node that a call goes through applies, stepped since; the leaves of which others may be made."""
+        self._check_turn(node, age, call)
+        if age >= before or ("stale", call.stack) in self.found:
+            return {}
         for variable in self._stepped_since(node, age):
             self._report("stale", call.stack, self._names.name(variable, "a parameter"))
+        return {id(one): one for one in self._reached_before(node, call)}
 
     def _check_replaced(self, leaves: list[torch.Tensor], call: Call) -> None:
         """Of leaves that an earlier backward reached, those whose names others took since are as they were before."""
@@ -476,6 +480,16 @@ def _sums(call: Call) -> list[_Sums]:
     """Of each loss that sends gradients to leaves: where it starts from, all that it sums up, and its own gradient."""
     pairs = zip(call.roots, call.gradients, strict=False) if call.accumulate else ()
     return [(*sums_of(root), gradient) for root, gradient in pairs if not graph.is_leaf(root)]
+
+
+def _goes_through(call: Call) -> Callable[[Any], bool]:
+    """Whether a call goes through a node: all that is reached, or what leads to the inputs that it names."""
+    if not call.inputs:
+        return lambda _: True
+    only = set(map(id, call.inputs))
+    nodes = [*graph.walk(call.roots)]
+    ends = {node for node in nodes if id(graph.leaf(node)) in only}
+    return graph.leading(nodes, ends.union(filter(None, map(graph.made_by, call.inputs)))).__contains__
 
 
 def _beside_leaves(call: Call) -> set[int]:

@@ -37,6 +37,18 @@ for _ in range(4):
     loss.backward()
     optimizer.step()
 """
+AGENTS = """\
+agents = [nn.Linear(3, 2) for _ in range(2)]
+optimizers = [torch.optim.SGD(agent.parameters(), lr=0.1) for agent in agents]
+for _ in range(4):
+    acts = torch.cat([agent(torch.randn(5, 3)).tanh() for agent in agents], 1)
+    for agent, optimizer in zip(agents, optimizers):
+        loss = (acts.sum(1) - 1).square().mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+"""
+OWN = "loss.backward(retain_graph=True, inputs=list(agent.parameters()))"
 FIRST, SECOND = "loss.backward()\n    settle", "optimizer.zero_grad()\n    loss.backward()"
 ANEW = "optimizer.zero_grad()\n    loss = net(state).square().mean()\n    loss.backward()"
 BOTH = SETTLED.replace("    settle.step()\n    optimizer.zero_grad()\n", "").replace(
@@ -62,11 +74,13 @@ class GraphOlderThanUpdate(Seen):
         Example(SCALED, "loss.backward()", "loss.backward(retain_graph=True)"),
         Example(SETTLED, FIRST, "loss.backward(retain_graph=True)\n    settle"),
         Example(BY_HAND, "loss.backward()", "loss.backward(retain_graph=True)"),
+        Example(SETTLED, FIRST, "loss.backward(retain_graph=True, inputs=[state])\n    settle"),
     )
     silent = (
         Example(SCALED, "    loss =", "    scale = (weight + 1).exp()\n    loss ="),
         Example(SCALED, "scale = (weight + 1).exp()", "scale = (weight + 1).exp().detach()"),
         Example(BY_HAND, *SIZE),
+        Example(AGENTS, "loss.backward()", OWN),
         Example(SETTLED, SECOND, ANEW),
         Example(BOTH, "loss.backward()\n    loss", "loss.backward(retain_graph=True)\n    loss"),
     )
