@@ -48,7 +48,7 @@ class Names:
         self._rebuilt: set[str] = set()
 
     def look(self, frame: FrameType | None = None, phase: Hashable = None) -> None:
-        """Look through the user's frames now, or from `frame` outwards; only the first few calls of a phase do anything.
+        """Look through the user's frames now, or from `frame` outwards, as in each of the first few calls of a phase.
 
         What a later phase trains may not have been there before.
         """
