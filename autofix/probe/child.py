@@ -116,7 +116,7 @@ class Run(State):
             ]
 
     def _watch_flags(self, *, holds: bool) -> None:
-        from .instruments.module_flags import ModuleFlags
+        from .failure.module_flags import ModuleFlags
 
         flags = ModuleFlags(self.frames, self.taps, self.names, holds=holds)
         flags.install()
