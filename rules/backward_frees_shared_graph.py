@@ -29,6 +29,7 @@ from autofix.syntax.edits import Step, set_keyword
 CREATE = (
     "The derivative gets a graph of its own, so that a loss can be trained through it, and keeps the one it came from."
 )
+LATER = "The graph is kept for the later backward, which leaves gradients only in what is cleared right before it."
 OWN = "The earlier backward keeps the graph, and leaves gradients only in what its own optimizer steps."
 WHY = "The earlier backward keeps the graph, so that the later one finds the shared part as the forward left it."
 
@@ -104,21 +105,30 @@ run(None)
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """One proposal for each earlier backward that freed a part, and one for the caller of a helper."""
         for stack in dict.fromkeys(saved.freed_by for saved in diagnosis.trace.saved if saved.freed_by):
-            yield from self._keep(stack, sources, several=len(diagnosis.trace.counts) > 1)
+            yield from self._keep(stack, diagnosis, sources)
 
-    def _keep(self, stack: Stack, sources: Sources, *, several: bool) -> Iterator[Proposal]:
+    def _keep(self, stack: Stack, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         for depth, (source, node) in enumerate(keeping.freeing(stack, sources)):
             passed_on = depth == 0 and keeping.passes_on(node)
             keep = set_keyword(source, node, keeping.FLAG, "True")
             yield self.propose(keep, WHY, later=passed_on)
-            if several and (only := _reaching_only(source, node)):
+            if len(diagnosis.trace.counts) > 1 and (only := _reaching_only(source, node)):
                 yield self.propose([*keep, *only], OWN, title="Keep the graph, and train what steps next alone")
+            if len(diagnosis.failure.concerned) > 1 and (only := _later_only(diagnosis, sources)):
+                yield self.propose([*keep, *only], LATER, title="Keep the graph, and let the later loss train its own")
         flagged = list(keeping.freeing(stack, sources, keeping.CREATE))
         for source, node in flagged[-1:]:
             if calls.differentiation(flagged[0][1]) is not vocabulary.GRAD or calls.keyword(node, keeping.CREATE):
                 continue
             edits = set_keyword(source, node, keeping.CREATE, "True")
             yield self.propose(edits, CREATE, title="Give the derivative a graph", tier=Tier.CREATE)
+
+
+def _later_only(diagnosis: Diagnosis, sources: Sources) -> list[Step]:
+    """`inputs=` of the failing backward with what is cleared right before it, in its function or by a caller's."""
+    found = [(source, node) for _, source, node in sources.located(diagnosis.failure.stack[:1])]
+    calls_back = (owning.reaching_cleared(source, node) for source, node in found if isinstance(node, ast.Call))
+    return next((steps for steps in calls_back if steps), [])
 
 
 def _reaching_only(source: Source, node: ast.Call) -> list[Step]:

@@ -203,15 +203,10 @@ def _uses(diagnosis: Diagnosis, sources: Sources) -> Iterator[spelled.Use]:
                     yield spelled.Use(source, source.statement(operand), ast.unparse(operand), making, made, called)
 
 
-def _made(crossing: Crossing, sources: Sources) -> Iterator[tuple[ast.Assign, list[tuple[Source, ast.expr]]]]:
+def _made(crossing: Crossing, sources: Sources) -> list[tuple[ast.Assign, list[tuple[Source, ast.expr]]]]:
     """The statement that made a value of what it had cut, and kept it by one name; and the calls in and around it."""
-    found = [(source, node) for _, source, node in sources.located(crossing.made)]
-    for index, (source, node) in enumerate(found):
-        match source.statement(node):
-            case ast.Assign(targets=[target], value=value) as making if calls.path_of(target):
-                if any(map(spelled.cuts, ast.walk(value))):
-                    yield making, found[index:]
-                    return
+    found = spelled.makings(crossing.made, sources)
+    return [one for one in found if any(map(spelled.cuts, ast.walk(one[0].value)))][:1]
 
 
 def _is_attribute(node: ast.expr, kept: ast.expr) -> bool:

@@ -20,12 +20,14 @@ import contextlib
 from collections.abc import Iterator
 
 from autofix.probe.wire import Crossing
-from autofix.search import handed
+from autofix.search import handed, spelled
 from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Sources, Tier
-from autofix.syntax import calls, writes
-from autofix.syntax.edits import Step, append_call
+from autofix.syntax import calls, names, writes
+from autofix.syntax.edits import Step, append_call, insert_before, replace
 
 WHY = "The loss gets the value of {name}, and its backward no longer goes on into the graph behind it."
+ANEW = "Compute it again, from the detached input"
+WHY_ANEW = "The loss trains what computes it again here, and its backward no longer goes on into the graph behind that."
 _DEEPEST = 4
 
 
@@ -143,11 +145,29 @@ loss.backward()
         if diagnosis.cause is Cause.SAVED_TENSOR_MODIFIED:
             yield from self._detach_all("stale", 1, diagnosis, sources)
             return
+        yield from self._anew("earlier", 2, diagnosis, sources)
+        yield from self._anew("failing", 4, diagnosis, sources)
         for crossing in sorted(diagnosis.trace.crossings, key=lambda c: order.get(c.by, 9)):
             yield from self._detach(crossing, sources, diagnosis, order.get(crossing.by, 9))
         yield from self._detach_onward(diagnosis, sources)
         yield from self._detach_all("earlier", 0, diagnosis, sources)
         yield from self._detach_all("failing", 6, diagnosis, sources)
+
+    def _anew(self, by: str, later: int, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
+        """What both losses are made of, again for one of them, of inputs that are cut: a detach would cut too much."""
+        freed = (saved.made for saved in diagnosis.trace.saved if saved.freed_by)
+        graph = [(source, node) for stack in freed for _, source, node in sources.located(stack)]
+        crossings = [one for one in diagnosis.trace.crossings if one.by == by]
+        uses: dict[ast.expr, spelled.Use] = {}
+        for use, operand in (one for crossing in crossings for one in spelled.used_by(crossing, sources)):
+            uses.setdefault(operand, use)
+        steps: list[Step] = []
+        with contextlib.suppress(Declined):
+            for path in dict.fromkeys(use.path for use in uses.values()):
+                mine = {one: use for one, use in uses.items() if use.path == path}
+                steps += _given_values(mine, sources, graph)
+            if steps:
+                yield self.propose(steps, WHY_ANEW, title=ANEW, later=later)
 
     def _detach(
         self, crossing: Crossing, sources: Sources, diagnosis: Diagnosis, later: int
@@ -195,3 +215,16 @@ loss.backward()
             yield self.propose([step for steps in edits for step in steps], WHY.format(name=names), later=later)
         for steps, name in edits.items() if by == "stale" else ():
             yield self.propose(steps, WHY.format(name=name), later=later)
+
+
+def _given_values(
+    uses: dict[ast.expr, spelled.Use], sources: Sources, graph: list[tuple[Source, ast.expr]]
+) -> list[Step]:  # fmt: skip
+    """One value where it is used, computed of what is cut; by a name of its own where it is used more than once."""
+    first = min(uses.values(), key=lambda use: use.statement.lineno)
+    text = first.from_values(sources, graph)
+    if not text or len(uses) == 1:
+        return [step for one in uses if text for step in replace(first.source, one, text)]
+    name = names.unused(first.source, f"{first.path.rpartition('.')[2]}_detached")
+    made = insert_before(first.source, first.statement, [f"{name} = {text}"])
+    return [*made, *(step for one in uses for step in replace(first.source, one, name))]

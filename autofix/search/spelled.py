@@ -6,18 +6,21 @@ import ast
 import builtins
 import copy
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
 from autofix.core.edit import Declined
-from autofix.search import anew
+from autofix.probe.wire import Crossing, Stack
+from autofix.search import anew, handed
 from autofix.syntax import blocks, calls, names
 from autofix.syntax.calls import Function
 from autofix.syntax.source import Source
 from autofix.syntax.sources import Sources
 
 _DETACH = ".detach()"
+_DEEPEST = 4
+"""Frames around the use of a value in which it is looked for by its name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +38,43 @@ class Use:
 
     def again(self, sources: Sources) -> list[str]:
         """The statement that made it, as it is spelled here, without the cut."""
+        first, *rest = names.copied(self.made[0][0], self.making, renamed=self._renamed(sources))
+        lines = [re.sub(r"^[\w.]+\s*=\s*", f"{self.path} = ", first), *rest]
+        return [line.replace(_DETACH, "") for line in lines]
+
+    def from_values(self, sources: Sources, graph: Sequence[tuple[Source, ast.expr]]) -> str:
+        """The value as it is computed here of inputs that lose their graph; '' where none of its inputs has one.
+
+        `graph`: the expressions that gave a part of it, each with its file.
+        """
+        source, value = self.made[0][0], self.making.value
+        cut = [*_inputs(value, [node for _, node in graph], self._with_graph(graph))]
+        put = [(source.extent(node)[1], source.extent(node)[1], _DETACH) for node in cut]
+        put += [(*source.extent(node), name) for node, name in self._renamed(sources).items()] if cut else []
+        start, end = source.extent(value)
+        text = source.text[start:end]
+        for first, last, new in sorted(put, reverse=True):
+            text = f"{text[: first - start]}{new}{text[last - start :]}"
+        return text if cut else ""
+
+    def _with_graph(self, graph: Sequence[tuple[Source, ast.expr]]) -> set[str]:
+        """The variables that hold a part of a graph where the value is made, those that its function is given too."""
+        source, call = self.made[0]
+        bound = names.bound_by(where.statement(node) for where, node in graph)
+        function = source.function(call)
+        if not isinstance(function, Function) or len(self.made) == 1:
+            return bound
+        given = {one: calls.handed(self.made[1][1], function, one) for one in calls.parameters(function)}
+        nodes = [node for _, node in graph]
+        held = {name for name, one in given.items() if one in nodes or calls.path_of(one) in bound}
+        return {one for one in bound if one not in given} | held
+
+    def _renamed(self, sources: Sources) -> dict[ast.Name, str]:
+        """What the variables are called here of which the value is made."""
         source, value = self.made[0][0], self.making.value
         if any(anew.draws(call, source, sources) for call in calls.within(value)):
             raise Declined(f"{self.path} would be made of new random numbers")
-        read = [node for node in ast.walk(value) if isinstance(node, ast.Name)]
-        first, *rest = names.copied(source, self.making, renamed={one: self._here(one.id) for one in read})
-        lines = [re.sub(r"^[\w.]+\s*=\s*", f"{self.path} = ", first), *rest]
-        return [line.replace(_DETACH, "") for line in lines]
+        return {one: self._here(one.id) for one in ast.walk(value) if isinstance(one, ast.Name)}
 
     def made_here(self) -> str:
         """The variable that has the same value here, made with its graph; '' if there is none."""
@@ -86,9 +119,45 @@ class Use:
         return path or name
 
 
+def used_by(crossing: Crossing, sources: Sources) -> Iterator[tuple[Use, ast.expr]]:
+    """The operands that are a value by the name by which it was kept: in the function that made it, else in others."""
+    located = list(sources.located(crossing.used))
+    for making, made in makings(crossing.made, sources):
+        kept, home = making.targets[0], (made[0][0], made[0][0].function(making))
+        found = []
+        for depth, (frame, source, node) in enumerate(located[:_DEEPEST]):
+            called = next(((where, call) for _, where, call in located[depth + 1 :]), None)
+            for one in calls.tensors_in(node):
+                same = ast.unparse(one) == ast.unparse(kept) if isinstance(one, type(kept)) else False
+                if same and handed.carries(crossing, frame, ast.unparse(one)):
+                    use = Use(source, source.statement(one), ast.unparse(one), making, made, called)
+                    found.append((use, one))
+        near = [(use, one) for use, one in found if (use.source, use.source.function(one)) == home]
+        yield from near or (pair for pair in found if isinstance(pair[1], ast.Attribute))
+
+
+def makings(stack: Stack, sources: Sources) -> Iterator[tuple[ast.Assign, list[tuple[Source, ast.expr]]]]:
+    """The statements that keep by one name what was made at a stack, and the calls in and around each."""
+    found = [(source, node) for _, source, node in sources.located(stack)]
+    for index, (source, node) in enumerate(found):
+        match source.statement(node):
+            case ast.Assign(targets=[target]) as making if calls.path_of(target):
+                yield making, found[index:]
+
+
 def cuts(node: ast.AST) -> bool:
     """Whether a node gives a tensor without its graph."""
     return isinstance(node, ast.Call) and calls.name_of(node) == "detach" and not node.args
+
+
+def _inputs(node: ast.AST, graph: Collection[ast.expr], bound: Collection[str]) -> Iterator[ast.expr]:
+    """What calls within an expression are given that has a graph: a variable, or what another call gave."""
+    for part in ast.iter_child_nodes(node):
+        given = isinstance(node, ast.Call) and part is not node.func
+        if isinstance(part, ast.expr) and given and (part in graph or calls.path_of(part) in bound):
+            yield part
+        else:
+            yield from _inputs(part, graph, bound)
 
 
 def _decline(name: str) -> str:
