@@ -18,6 +18,7 @@ into the next: it then grows without bound, which the run shows.
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Iterator
 
 from autofix.probe.wire import Stack
@@ -29,6 +30,7 @@ from autofix.syntax.edits import Step, set_keyword
 CREATE = (
     "The derivative gets a graph of its own, so that a loss can be trained through it, and keeps the one it came from."
 )
+EACH = "The graph is kept for the later backward, and each of both leaves gradients only in what one optimizer steps."
 LATER = "The graph is kept for the later backward, which leaves gradients only in what is cleared right before it."
 OWN = "The earlier backward keeps the graph, and leaves gradients only in what its own optimizer steps."
 WHY = "The earlier backward keeps the graph, so that the later one finds the shared part as the forward left it."
@@ -114,8 +116,10 @@ run(None)
             yield self.propose(keep, WHY, later=passed_on)
             if len(diagnosis.trace.counts) > 1 and (only := _reaching_only(source, node)):
                 yield self.propose([*keep, *only], OWN, title="Keep the graph, and train what steps next alone")
-            if len(diagnosis.failure.concerned) > 1 and (only := _later_only(diagnosis, sources)):
-                yield self.propose([*keep, *only], LATER, title="Keep the graph, and let the later loss train its own")
+            for only, why in (
+                _each_its_own(source, node, diagnosis, sources) if len(diagnosis.failure.concerned) > 1 else ()
+            ):
+                yield self.propose([*keep, *only], why, title="Keep the graph, and let each loss train its own")
         flagged = list(keeping.freeing(stack, sources, keeping.CREATE))
         for source, node in flagged[-1:]:
             if calls.differentiation(flagged[0][1]) is not vocabulary.GRAD or calls.keyword(node, keeping.CREATE):
@@ -124,11 +128,22 @@ run(None)
             yield self.propose(edits, CREATE, title="Give the derivative a graph", tier=Tier.CREATE)
 
 
-def _later_only(diagnosis: Diagnosis, sources: Sources) -> list[Step]:
-    """`inputs=` of the failing backward with what is cleared right before it, in its function or by a caller's."""
-    found = [(source, node) for _, source, node in sources.located(diagnosis.failure.stack[:1])]
-    calls_back = (owning.reaching_cleared(source, node) for source, node in found if isinstance(node, ast.Call))
-    return next((steps for steps in calls_back if steps), [])
+def _each_its_own(
+    source: Source, earlier: ast.Call, diagnosis: Diagnosis, sources: Sources
+) -> Iterator[tuple[list[Step], str]]:  # fmt: skip
+    """`inputs=` of the failing backward with what is cleared right before it; else of both, with what is stepped then.
+
+    Of two optimizers that step behind both, nobody says which loss is whose: each way is tried.
+    """
+    for _, there, later in sources.located(diagnosis.failure.stack[:1]):
+        if not isinstance(later, ast.Call):
+            continue
+        if steps := owning.reaching_cleared(there, later):
+            yield steps, LATER
+        elif there is source and (stepped := owning.stepped_later(source, source.statement(later)))[1:]:
+            for one, other in itertools.permutations(stepped, 2) if len(stepped) == 2 and later is not earlier else ():  # noqa: PLR2004
+                first = owning.reaching_only(source, earlier, [one])
+                yield [*first, *owning.reaching_only(source, later, [other])], EACH
 
 
 def _reaching_only(source: Source, node: ast.Call) -> list[Step]:

@@ -21,7 +21,7 @@ from collections.abc import Iterator
 
 from autofix.probe.wire import Crossing
 from autofix.search import handed, spelled
-from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Sources, Tier
+from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
 from autofix.syntax import calls, names, writes
 from autofix.syntax.edits import Step, append_call, insert_before, replace
 

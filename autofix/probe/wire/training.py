@@ -121,3 +121,14 @@ class Opposed:
     second: Stack
     times: int
     against: int
+
+
+@dataclass(frozen=True, slots=True)
+class Through:
+    """The places of the losses that go through one result of an optimizer's modules to what other optimizers own.
+
+    A loss that goes to these by another way stands alone.
+    """
+
+    optimizer: int
+    losses: tuple[Stack, ...]
