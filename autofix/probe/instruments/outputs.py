@@ -81,8 +81,8 @@ class Outputs(Listener):
                 for (owner, raw, first, place), values in self._arrived.items()
             ),
             "opposed": tuple(
-                wire.Opposed(owner, resolve(first), resolve(second), times, against)
-                for (owner, first, second), (times, against) in self._pairs.items()
+                wire.Opposed(owner, resolve(first), resolve(second), times, against, tuple(alone))
+                for (owner, first, second), (times, against, *alone) in self._pairs.items()
             ),
             "through": tuple(wire.Through(owner, tuple(map(resolve, stacks))) for owner, stacks in self._through),
         }  # fmt: skip
@@ -190,13 +190,21 @@ class Outputs(Listener):
         with quiet():
             mine = gradient.detach().clone()
             for stack, other in known.came:
-                if stack != call.stack and bool(mine.any()) and bool(other.any()):
-                    product, pair = mine * other, self._pairs.setdefault((owner, stack, call.stack), [0, 0])
-                    apart = bool((product <= 0).all())
-                    pair[0] += apart and int((product < 0).sum()) >= _FEW
-                    pair[1] += not apart
+                if stack != call.stack:
+                    _hold(self._pairs.setdefault((owner, stack, call.stack), [0, 0, 0, 0]), other, mine)
         known.came.append((call.stack, mine))
 
 
 def _outside(nodes: Collection[Any]) -> Callable[[Any], bool]:
     return lambda node: node not in nodes
+
+
+def _hold(counts: list[int], one: torch.Tensor, other: torch.Tensor) -> None:
+    """Count what two losses sent to one result: apart everywhere, not so, the one alone in a part, the other alone."""
+    if bool(one.any()) and bool(other.any()):
+        product = one * other
+        apart = bool((product <= 0).all())
+        counts[0] += apart and int((product < 0).sum()) >= _FEW
+        counts[1] += not apart
+    counts[2] += bool(((one != 0) & (other == 0)).any())
+    counts[3] += bool(((other != 0) & (one == 0)).any())

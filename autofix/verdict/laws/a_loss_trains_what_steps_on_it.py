@@ -204,10 +204,14 @@ def _played_against(runs: Runs) -> tuple[wire.KeptOut, ...]:
 
 
 def _is_opposed(runs: Runs, one: wire.Opposed, loss: wire.Stack) -> bool:
-    """Whether two losses always pull apart, and one of them goes to what others own only where both meet."""
+    """Whether two losses always pull apart, and one of them goes to what others own only where both do."""
     both = {one.first, one.second}
     sent = (set(other.losses) for other in runs.outputs.through if other.optimizer == one.optimizer)
-    if one.times < PASSES or any(loss in losses and not both <= losses for losses in sent):
+    if (
+        one.times < PASSES
+        or one.alone[loss == one.second]
+        or any(loss in losses and not both <= losses for losses in sent)
+    ):
         return False
     return not any(_against(run, one) for run in (runs.outputs, *runs.shifted(one.optimizer)))
 
