@@ -78,9 +78,8 @@ class ALossTrainsWhatStepsOnIt(Law):
         if played := _played_against(runs):
             who = runs.letter.owner(played[0].optimizer)
             sentence = (
-                f"{who} also learns from the loss at {at(played[0].stack)}. It pulls what another network makes of the "
-                f"output of {who} the opposite way of the loss that {who} has beside, from which that network learns "
-                "nothing"
+                f"the loss at {at(played[0].stack)} also trains {who}. It pulls what another network makes of its output "
+                f"the opposite way of another loss of {who}, from which that network learns nothing"
             )
             found.append(KEPT if set(played) <= set(reading.apart) else Ruling(Word.BROKEN, sentence))
         if measured := _measured(runs):
