@@ -3,7 +3,8 @@
 ## What it does
 Adds `retain_graph=True` to the earlier backward, in whatever spelling it has: `loss.backward()`,
 `torch.autograd.backward(...)`, `torch.autograd.grad(...)`, a scaled loss, a helper that passes the flag on. Where one
-of several optimizers steps behind it, the backward may also be meant to reach its parameters alone: `inputs=...`.
+of several optimizers steps behind it, the backward may also be meant to reach its parameters alone: `inputs=...`. So
+may the later one, where gradients are cleared right before it, or each of both where two optimizers step behind them.
 
 ## Why autograd fails
 A backward releases the tensors that its graph saved as soon as it has used them. Two losses that share a part of the
@@ -80,6 +81,33 @@ for _ in range(5):
     loss = (h[:, 0] - 1).square().mean() + term
     loss.backward()
     of_net.step()
+! a critic's loss is to leave nothing in the generator, whose score it shares
+G, D = torch.nn.Linear(2, 3), torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
+g_opt = torch.optim.SGD(G.parameters(), lr=0.1)
+d_opt = torch.optim.SGD(D.parameters(), lr=0.1)
+for _ in range(4):
+    held, score = D(torch.randn(5, 3)), D(G(torch.randn(5, 2)))
+    g_loss, d_loss = -score.mean(), torch.relu(1 - held).mean() + torch.relu(1 + score).mean()
+    g_opt.zero_grad()
+-    g_loss.backward()
++    g_loss.backward(retain_graph=True)
+    d_opt.zero_grad()
+-    d_loss.backward()
++    d_loss.backward(inputs=list(D.parameters()))
+    g_opt.step(), d_opt.step()
+! unsafe: both are cleared first, and either network may be meant to learn from both losses
+G, D = torch.nn.Linear(2, 3), torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
+g_opt = torch.optim.SGD(G.parameters(), lr=0.1)
+d_opt = torch.optim.SGD(D.parameters(), lr=0.1)
+for _ in range(4):
+    held, score = D(torch.randn(5, 3)), D(G(torch.randn(5, 2)))
+    g_opt.zero_grad(), d_opt.zero_grad()
+-    (-score.mean()).backward()
+-    (score - held).exp().mean().backward()
++    (-score.mean()).backward(retain_graph=True, inputs=list(G.parameters()))
++    (score - held).exp().mean().backward(inputs=list(D.parameters()))
+    g_opt.step()
+    d_opt.step()
 ! a helper passes the flag on, and another derivative of the same forward has a graph
 net = torch.nn.Sequential(torch.nn.Linear(2, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
 opt = torch.optim.SGD(net.parameters(), lr=0.1)

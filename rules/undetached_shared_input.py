@@ -2,6 +2,7 @@
 
 ## What it does
 Detaches the tensor where it is handed over: `D(fake)` becomes `D(fake.detach())`, also inside helpers and methods.
+Where both losses use one result (`score = D(fake)`), one of them computes it anew: `D(fake.detach())` for `score`.
 
 ## Why autograd fails
 The loss of the second network goes back through its input into the first network, and frees that part of the graph.
@@ -107,6 +108,60 @@ for _ in range(4):
     train[g_opt]: (-D(fake).mean())
     shown = pool.query(fake)
     train_critic(D, d_opt, shown)
+! both losses use one score, and steps throw away what is left in the other network
+G, D = torch.nn.Linear(2, 3), torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
+g_opt, d_opt = torch.optim.SGD(G.parameters(), lr=0.1), torch.optim.SGD(D.parameters(), lr=0.1)
+for _ in range(4):
+    fake = torch.tanh(G(torch.randn(4, 2)))
+    score = D(fake)
+    train[g_opt]: (-score.mean())
+    d_opt.zero_grad()
+-    d_loss = torch.relu(1 - D(torch.randn(4, 3))).mean() + torch.relu(1 + score).mean()
++    d_loss = torch.relu(1 - D(torch.randn(4, 3))).mean() + torch.relu(1 + D(fake.detach())).mean()
+    d_loss.backward()
+    d_opt.step()
+! they step at the end, and what the score is used for is told in two functions of an object
+class Players:
+    def __init__(self):
+        self.G, self.D = torch.nn.Linear(2, 3), torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Linear(4, 1))
+        self.g_opt, self.d_opt = (torch.optim.SGD(net.parameters(), lr=0.1) for net in (self.G, self.D))
+
+    def see(self, noise, real):
+        self.fake = torch.tanh(self.G(noise))
+        self.held, self.score = self.D(real), self.D(self.fake)
+
+    def fool(self):
+        return torch.nn.functional.softplus(-self.score).mean()
+
+    def judge(self):
+-        unlike = torch.nn.functional.softplus(self.score)
++        unlike = torch.nn.functional.softplus(self.D(self.fake.detach()))
+        return (torch.nn.functional.softplus(-self.held) + unlike).mean()
+
+
+players = Players()
+for _ in range(4):
+    players.see(torch.randn(8, 2), torch.randn(8, 3))
+    players.g_opt.zero_grad()
+    players.fool().backward()
+    players.d_opt.zero_grad()
+    players.judge().backward()
+    players.g_opt.step(), players.d_opt.step()
+! unsafe: an encoder may be meant to learn from both losses of what is made of its code
+E, P = torch.nn.Linear(3, 4), torch.nn.Linear(4, 2)
+e_opt, p_opt = torch.optim.SGD(E.parameters(), lr=0.1), torch.optim.SGD(P.parameters(), lr=0.1)
+for _ in range(4):
+    code = E(torch.randn(5, 3)).tanh()
+    guess = P(code)
+    size, fit = guess.exp().mean(), (guess - 1).square().mean()
+-    gap = (guess[:, 0] - guess[:, 1]).square().mean()
++    guess_detached = P(code.detach())
++    gap = (guess_detached[:, 0] - guess_detached[:, 1]).square().mean()
+    e_opt.zero_grad()
+    (size + fit).backward()
+    p_opt.zero_grad()
+    gap.backward()
+    e_opt.step(), p_opt.step()
 ! unsafe: the second loss of one network would train nothing
 net, judge = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 3)), torch.nn.Linear(3, 1)
 opt = torch.optim.Adam(net.parameters())
@@ -130,6 +185,13 @@ for _ in range(4):
     g_opt.zero_grad()
     g_loss.backward(retain_graph=True)
     g_opt.step()
+    train[d_opt]: d_loss
+! what both losses use was made of numbers that are drawn anew
+G, D = torch.nn.Linear(2, 3), torch.nn.Linear(3, 1)
+g_opt, d_opt = torch.optim.SGD(G.parameters(), lr=0.1), torch.optim.SGD(D.parameters(), lr=0.1)
+for _ in range(4):
+    d_loss = g_loss = D(G(torch.randn(4, 2)) + torch.randn(4, 3)).exp().mean()
+    train[g_opt]: g_loss
     train[d_opt]: d_loss
 ! the same loss twice: nothing leads out of the shared part
 w = torch.ones(3, requires_grad=True)

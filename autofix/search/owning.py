@@ -136,14 +136,21 @@ def reaching_only(source: Source, call: ast.AST, optimizers: Sequence[ast.expr])
 
 def reaching_cleared(source: Source, call: ast.Call) -> list[Step]:
     """`inputs=` with what is cleared right before a backward, the parameters of an optimizer or of a module."""
-    statement = source.statement(call)
-    if (owner := cleared_before(source, statement)) is None:
+    if (owner := cleared_before(source, source.statement(call))) is None:
         return []
-    if calls.path_of(owner) in map(calls.path_of, stepped_later(source, statement)):
+    path = calls.path_of(owner)
+    if not any(path in (calls.path_of(one.func), _listed(one)) for one in source.walk() if isinstance(one, ast.Call)):
         return reaching_only(source, call, [owner])
-    if calls.keyword(call, "inputs") is not None:
-        return []
-    return set_keyword(source, call, "inputs", f"list({calls.path_of(owner)}.parameters())")
+    return [] if calls.keyword(call, "inputs") else set_keyword(source, call, "inputs", f"list({path}.parameters())")
+
+
+def _listed(call: ast.Call) -> str:
+    """The module whose parameters a call lists."""
+    return (
+        calls.path_of(call.func.value)
+        if isinstance(call.func, ast.Attribute) and call.func.attr == "parameters"
+        else ""
+    )
 
 
 def _given(source: Source, call: ast.Call, optimizer: ast.expr) -> str:

@@ -78,8 +78,8 @@ class ALossTrainsWhatStepsOnIt(Law):
         if played := _played_against(runs):
             who = runs.letter.owner(played[0].optimizer)
             sentence = (
-                f"the loss at {at(played[0].stack)} also trains {who}. It pulls what another network makes of its output "
-                f"the opposite way of another loss of {who}, from which that network learns nothing"
+                f"the loss at {at(played[0].stack)} also trains {who}. It pulls what another network makes of its "
+                f"output the opposite way of another loss of {who}, from which that network learns nothing"
             )
             found.append(KEPT if set(played) <= set(reading.apart) else Ruling(Word.BROKEN, sentence))
         if measured := _measured(runs):
@@ -182,35 +182,26 @@ def _played_against(runs: Runs) -> tuple[wire.KeptOut, ...]:
         return ()
     if comparable(runs.outputs):
         return ()
-    (out,) = kept
-    reached = {reach.stack: reach.parameters for reach in runs.letter.reaches}
-    for one in runs.outputs.opposed:
-        other = one.second if one.first == out.stack else one.first
-        data = of_data(runs, one.optimizer)
-        if out.stack not in (one.first, one.second) or one.optimizer == out.optimizer:
-            continue
-        if (
-            out.stack not in data
-            or other in data
-            or not {*runs.letter.names[out.optimizer]} & {*reached.get(other, ())}
-        ):
-            continue
-        # As the code is written, the one whose loss it is learns nothing of the other loss.
-        alone = replace(runs.code, apart=(wire.KeptOut(other, one.optimizer),))
-        if _is_opposed(runs, one, out.stack) and trains_alike(runs, alone, runs.code):
-            return kept
-    return ()
+    out = kept[0]
+    pairs = [one for one in runs.outputs.opposed if out.stack in (one.first, one.second)]
+    return kept if any(one.optimizer != out.optimizer and _is_game(runs, one, out) for one in pairs) else ()
+
+
+def _is_game(runs: Runs, one: wire.Opposed, out: wire.KeptOut) -> bool:
+    """Whether the loss of two that holds what a network makes of data is all that this network learns from."""
+    other, data = one.second if one.first == out.stack else one.first, of_data(runs, one.optimizer)
+    reached = {name for reach in runs.letter.reaches if reach.stack == other for name in reach.parameters}
+    if out.stack not in data or other in data or reached.isdisjoint(runs.letter.names[out.optimizer]):
+        return False
+    alone = replace(runs.code, apart=(wire.KeptOut(other, one.optimizer),))
+    return _is_opposed(runs, one, out.stack) and trains_alike(runs, alone, runs.code)
 
 
 def _is_opposed(runs: Runs, one: wire.Opposed, loss: wire.Stack) -> bool:
     """Whether two losses always pull apart, and one of them goes to what others own only where both do."""
-    both = {one.first, one.second}
-    sent = (set(other.losses) for other in runs.outputs.through if other.optimizer == one.optimizer)
-    if (
-        one.times < PASSES
-        or one.alone[loss == one.second]
-        or any(loss in losses and not both <= losses for losses in sent)
-    ):
+    sent = [other.losses for other in runs.outputs.through if other.optimizer == one.optimizer and loss in other.losses]
+    meet = all({one.first, one.second} <= {*losses} for losses in sent)
+    if one.times < PASSES or one.alone[loss == one.second] or not meet:
         return False
     return not any(_against(run, one) for run in (runs.outputs, *runs.shifted(one.optimizer)))
 
