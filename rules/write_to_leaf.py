@@ -108,6 +108,27 @@ net = Net()
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for x in torch.randn(4, 5, 4):
     train: net(x).square().mean()
+! a table whose hidden rows are a token that learns
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.table, self.token = torch.nn.Embedding(6, 4), torch.nn.Parameter(torch.zeros(4))
+        self.out = torch.nn.Linear(4, 1)
+
+    def hide(self, x):
+        hidden = torch.randperm(len(x))[:3]
++        x = x.clone()
+        x[hidden] = self.token
+        return x
+
+    def forward(self):
+        return self.out(self.hide(self.table.weight).tanh())
+
+
+net = Net()
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    train: (net() - 1).square().mean()
 ! the write stands in no file
 w = torch.ones(2, requires_grad=True)
 exec("w += 1")

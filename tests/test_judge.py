@@ -1300,3 +1300,46 @@ ANEW = (("        self.gain = self.raw.exp() + 0.1\n", ""), ("self.gain", "(self
 def test_an_average_that_moves_otherwise_is_no_newer_parameter(script: Scripts, wrong: str) -> None:
     verdict = script(COPIED).verdict(*ANEW, ("mean.raw.lerp_(net.raw, 0.1)", wrong))
     assert verdict.applicability is not Applicability.SAFE
+
+
+PHASES = """\
+import numpy as np
+import torch
+
+
+class Reader(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.gru, self.out = torch.nn.GRU(5, 6, batch_first=True), torch.nn.Linear(6, 4)
+
+    def forward(self, x):
+        states, _ = self.gru(x)
+        return self.out(states.mean(1) * states[:, -1])
+
+
+torch.manual_seed(0)
+net = Reader()
+opt = torch.optim.Adam(net.parameters(), lr=0.01)
+for _ in range(12):
+    loss = net(torch.randn(8, 3, 5)).log_softmax(-1)[:, 0].mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+opt = torch.optim.Adam(net.parameters(), lr=0.001)
+for _ in range(6):
+    x, errors = torch.randn(8, 3, 5), np.random.RandomState(0).rand(8, 4).astype(np.float32)
+    risk = torch.tensor(np.sum(net(x).softmax(1).numpy() * errors, axis=1)).mean()
+    loss = risk + 0.01 * net(x).square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+    print(loss.item())
+"""
+SUMMED = "torch.tensor(np.sum(net(x).softmax(1).numpy() * errors, axis=1))"
+
+
+def test_a_term_of_a_second_phase_is_trained_with_an_optimizer_of_its_own(script: Scripts) -> None:
+    right = script(PHASES).verdict((SUMMED, "torch.sum(net(x).softmax(1) * torch.from_numpy(errors), dim=1)"))
+    wrong = script(PHASES).verdict((".numpy()", ".detach().numpy()"))
+    assert right.applicability is Applicability.SAFE, right.summary
+    assert wrong.applicability is not Applicability.SAFE

@@ -784,6 +784,103 @@ def test_an_update_of_the_forward_stays_one_where_nothing_else_learns_by_it(
     assert verdict.applicability is Applicability.SAFE, verdict.summary
 
 
+HIDDEN = """
+    import torch
+    from torch import nn
+
+    torch.manual_seed(0)
+
+
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.table, self.token = nn.Embedding(8, 4), nn.Parameter(torch.zeros(1, 4))
+            self.body, self.out = nn.Linear(4, 4), nn.Linear(4, 1)
+
+        def hide(self, x):
+            hidden = torch.randperm(len(x))[:4]
+            x[hidden] = self.token
+            return x, hidden
+
+        def forward(self, edges):
+            x, hidden = self.hide(self.table.weight)
+            return self.out(self.body(edges @ x).tanh())[hidden]
+
+
+    net, edges = Net(), torch.rand(8, 8).softmax(1)
+    opt = torch.optim.Adam(net.parameters(), lr=0.02)
+    for step in range(5):
+        loss = (net(edges) - 1).square().mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        with torch.no_grad():
+            print(net(edges).mean().item())
+"""
+HIDES = "x[hidden] = self.token"
+BY_A_METHOD = (("def forward(", "def loss_of("), ("net(edges)", "net.loss_of(edges)"))
+BY_A_FUNCTION = (
+    ("        def hide(self, x):", "        @staticmethod\n        def hide(x, token):"),
+    (HIDES, "x[hidden] = token"),
+    ("weight)", "weight, self.token)"),
+    *BY_A_METHOD,
+)
+ROW_BY_ROW = ((HIDES, "for one in hidden:\n                x[one] = self.token[0]"),)
+IN_A_COPY = [
+    ((), (HIDES, f"x = x.clone()\n        {HIDES}")),
+    (BY_A_METHOD, (HIDES, f"x = x.clone()\n        {HIDES}")),
+    (BY_A_FUNCTION, ("x[hidden] = token", "x = x.clone()\n        x[hidden] = token")),
+    (ROW_BY_ROW, ("for one in hidden:", "x = x.clone()\n        for one in hidden:")),
+    ((), ("self.hide(self.table.weight)", "self.hide(self.table.weight.clone())")),
+    ((), ("self.hide(self.table.weight)", "self.hide(self.table(torch.arange(8)))")),
+    ((), (HIDES, "x = x.index_put((hidden,), self.token)")),
+]
+
+
+@pytest.mark.parametrize(("changes", "right"), row_in(3, IN_A_COPY))
+def test_rows_of_a_table_are_hidden_in_a_copy_where_a_token_learns_by_that(
+    script: Scripts, changes: tuple[tuple[str, str], ...], right: tuple[str, str]
+) -> None:
+    train = script(changed(HIDDEN, *changes))
+    verdict = train.verdict(right)
+    assert (verdict.applicability, verdict.effect) == (Applicability.SAFE, Effect.IDENTICAL), verdict.summary
+    best = train.fix().fixes[0]
+    assert best.verdict.applicability is Applicability.SAFE
+    assert b".clone()" in best.diff
+
+
+NO_COPY = [
+    f"with torch.no_grad():\n                {HIDES}",
+    "x.data[hidden] = self.token",
+    f"x = x.detach().clone()\n        {HIDES}",
+    "x = x.clone()\n        x[hidden] = self.token.detach()",
+    "x = x.clone()\n        x[hidden] = 0.0",
+]
+
+
+@pytest.mark.parametrize("edit", one_in(3, NO_COPY))
+def test_no_other_write_to_such_a_table_is_safe(script: Scripts, edit: str) -> None:
+    verdict = script(HIDDEN).verdict((HIDES, edit))
+    assert (verdict.applicability, verdict.effect) == (Applicability.UNSAFE, Effect.CHANGED), verdict.summary
+
+
+BETWEEN_PASSES = [
+    ("        opt.step()", "net.table.weight[0] = 0.0"),
+    ("        opt.step()", "net.table.weight[1] = net.table.weight[0]"),
+    ("    net, edges = Net(), torch.rand(8, 8).softmax(1)", "net.out.weight.copy_(net.token)"),
+    ("        opt.step()", "net.out.weight.mul_(0.9).add_(0.1 * net.token)"),
+]
+
+
+@pytest.mark.parametrize(("after", "write"), row_in(3, BETWEEN_PASSES))
+def test_what_is_written_between_the_passes_stays_an_update(script: Scripts, after: str, write: str) -> None:
+    margin = after[: len(after) - len(after.lstrip())]
+    plain = (HIDES, "pass"), ("edges @ x", "edges @ (x + self.token)")
+    train = script(changed(HIDDEN, *plain, (after, f"{after}\n{margin}{write}")))
+    verdict = train.verdict((write, f"with torch.no_grad(): {write}"))
+    assert verdict.applicability is Applicability.SAFE, verdict.summary
+
+
 AVERAGED = """
     import numpy as np
     import torch

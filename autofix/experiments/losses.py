@@ -11,14 +11,21 @@ _SAME = 1e-4
 """By which part of them losses may differ that are made of the same terms."""
 
 
-def losses(trace: wire.Trace) -> list[tuple[float, ...]]:
-    """The losses before each of the first steps."""
-    return [step.losses for step in trace.whole_steps][:_MOST]
+def losses(trace: wire.Trace, after: int = 0) -> list[tuple[float, ...]]:
+    """The losses before each of the first steps, and of the first that come after so many, as a failure may."""
+    every = [step.losses for step in trace.whole_steps]
+    return every[:_MOST] + every[max(_MOST, after) :][:_MOST]
 
 
-def same_losses(one: wire.Trace, other: wire.Trace) -> bool:
+def differ(one: wire.Trace, other: wire.Trace) -> bool:
+    """Whether a loss of two runs differs by a bit, however late, or one of them ends before it has any."""
+    pairs = zip(one.whole_steps, other.whole_steps, strict=False)
+    return len(losses(one)) != len(losses(other)) or any(a.losses != b.losses for a, b in pairs)
+
+
+def same_losses(one: wire.Trace, other: wire.Trace, after: int = 0) -> bool:
     """Whether the first steps of two runs are made of as many losses, of the same size."""
-    return all(same_values(a, b) for a, b in zip(losses(one), losses(other), strict=False))
+    return all(same_values(a, b) for a, b in zip(losses(one, after), losses(other, after), strict=False))
 
 
 def same_values(one: tuple[float, ...], other: tuple[float, ...]) -> bool:

@@ -26,6 +26,7 @@ from autofix.experiments.unwritten import (
     emptied_together,
     flags_spelled,
     kept_inputs,
+    leaf_copied,
     leaf_kept,
     numbers_as_leaves,
     old_values,
@@ -140,7 +141,7 @@ class Pool:
         self.begun, begun = begun_anew(*about, failed)
         self.written = {
             "old_values": old_values(*about),
-            "copied": copied(*about) or leaf_kept(self.target, self.leaf_written),
+            "copied": copied(*about) or self._leaf_apart(),
             "at_once": at_once(*about),
             "registered": with_registered(*about),
             "emptied": emptied,
@@ -164,6 +165,11 @@ class Pool:
         elif diagnosis.cause is Cause.CONVERSION:
             self._runs.builder = replace(self._runs.builder, converts=True)
         self._go_on(diagnosis)
+
+    def _leaf_apart(self) -> Mapping[Path, bytes]:
+        """The files in which one of two names of a leaf that is written gets a copy."""
+        about = self.target, self.leaf_written
+        return leaf_kept(*about) or leaf_copied(*about)
 
     def _go_on(self, diagnosis: Diagnosis) -> None:
         """Where a reference meets a graph that is lost behind the failure, have it go on there, too."""
@@ -383,12 +389,24 @@ class Pool:
                 self._wait(_FIRST_RUN), lambda: self._wait(operation), lambda: self._wait(nudged), self._stirred,
                 sites=bool(self._runs.builder.sites),
             )  # fmt: skip
+            if self._writes_anywhere():
+                return self._letters()
             if len(self._runs.letters.readings) > 1 and self.written["sampled"]:
                 sample = self._wait(RunSpec.reference(Reading(sampled=True)))
                 runs = sample, self._wait(_FIRST_RUN), self._wait(operation)
                 if letters.teaches(*runs, lambda: self._wait(nudged)):
                     self._runs.letters = Letters((Reading(),))
         return self._runs.letters
+
+    def _writes_anywhere(self) -> bool:
+        """Whether all runs are made anew, because a write that neither reading fits may be for a pass of no module."""
+        runs, update = self._runs, self._wait(_FIRST_RUN)
+        if runs.builder.anywhere or not (runs.letters and runs.letters.void and update.seen("written-of")):
+            return False
+        if self._peeking:
+            raise _NotYet
+        self._forget(replace(runs.builder, anywhere=True))
+        return True
 
     def _stirred(self, refused: Refused) -> wire.Trace | None:
         """The reference in which what has no gradient is moved; None where it begins where the script puts it."""

@@ -119,6 +119,8 @@ class Builder:
     """The files in which a reference gets past the failure, where it is no call of torch's that it does otherwise."""
     numbers: bool = False
     """Whether that is a loss which is a number in some passes."""
+    anywhere: bool = False
+    """Whether what is written to a leaf, and something else learns by, is for its pass, also outside of modules."""
     patient: bool = False
     """Whether runs go on for as long as one does that still waits for something to compare."""
 
@@ -130,6 +132,7 @@ class Builder:
             self._shared("reference", spec), marks=dict(self.removed or {}), sites=self.sites,
             truncated=spec.reading.truncated, reading=spec.reading.refused.value if operation else "",
             follow=(operation and self.converts) or any(site.action == "follow" for site in self.sites),
+            anywhere=operation and self.anywhere,
             twice=self.baseline.failure is not None and self.baseline.failure.kind == Cause.DIFFERENTIATED_ONCE,
         )  # fmt: skip
         # Steps made by hand are writes, which only a run that is watched sees: they tell passes apart and where to cut.

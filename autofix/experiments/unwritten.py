@@ -19,10 +19,12 @@ from autofix.syntax.edits import (
     append_call,
     as_data,
     begun,
+    clone_before,
     embed,
     emptied,
     handed_over,
     in_local_name,
+    lent_leaf,
     out_of_place,
     registered,
     second_links,
@@ -142,6 +144,15 @@ def leaf_kept(target: Target, written: wire.Stack) -> dict[Path, bytes]:
             steps = [step for _, value in links for step in embed(source, value, _COPY)]
             files[source.path] = apply(source, rendered(steps))
     return files
+
+
+def leaf_copied(target: Target, written: wire.Stack) -> dict[Path, bytes]:
+    """The files in which a leaf that an attribute holds is not written by a variable, which gets a copy first."""
+    sources = Sources.of(target)
+    with contextlib.suppress(Declined, EditConflict):
+        for _, source, node in sources.nodes(written[:1]) if lent_leaf(sources, written) else ():
+            return {source.path: apply(source, rendered(clone_before(source, node)))}
+    return {}
 
 
 def _written(trace: wire.Trace) -> Iterator[tuple[wire.Stack, bool]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from autofix.experiments.compare import comparable, same_gradients
-from autofix.experiments.losses import losses, within_segment
+from autofix.experiments.losses import differ, within_segment
 from autofix.probe import wire
 from autofix.verdict.runs import Runs
 
@@ -32,10 +32,10 @@ def depends(runs: Runs) -> bool:
 
     What only becomes the gradient of an update enters no loss: with steps undone, none depends on it.
     """
-    if losses(runs.nudged) == losses(runs.letter):
+    if not differ(runs.nudged, runs.letter):
         return False
     frozen, nudged = runs.letter_frozen, runs.nudged_frozen
-    return bool(comparable(frozen) or comparable(nudged)) or losses(nudged) != losses(frozen)
+    return bool(comparable(frozen) or comparable(nudged)) or differ(nudged, frozen)
 
 
 def plain(runs: Runs, taken: Sequence[wire.Stack]) -> bool:
@@ -65,7 +65,7 @@ def gradient(runs: Runs) -> wire.Stack:
     no_graph = trace.failure is not None and trace.failure.kind == "no_graph" and not frozen
     sent = [one.stack for one in trace.earlier if not (one.grad or one.create)]
     taken = [stack for stack in sent if no_graph or stack in freed]
-    after = sum(runs.baseline.counts)
+    after = runs.before_failure
     first, *later = within_segment(runs.letter, after) or (0.0,)
     if not taken or not later or within_segment(runs.doubled, after) == (first, *later):
         return ()

@@ -71,7 +71,7 @@ def follows(runs: Runs, reading: Reading) -> bool:
     """
     live, also = runs.of(reading), compared_with(runs, reading)
     # Records that stay without a graph add nothing but numbers to what is trained, and more in each pass.
-    if comparable(live) or (reading.emptied and not same_losses(live, runs.edited)):
+    if comparable(live) or (reading.emptied and not same_losses(live, runs.edited, runs.before_failure)):
         return False
     if _decides_live(runs) and _to_the_last_bit(runs, reading):
         return True
@@ -462,7 +462,8 @@ def _weighed_otherwise(runs: Runs, reading: Reading) -> tuple[tuple[float, ...],
     full = runs.of(reading)
     if runs.case.pool.letters.alike or not weighed(full):
         return None
-    pairs = zip(losses(full), losses(runs.edited), strict=False)
+    after = runs.before_failure
+    pairs = zip(losses(full, after), losses(runs.edited, after), strict=False)
     return next(((want, have) for want, have in pairs if want and have and not same_values(want, have)), None)
 
 

@@ -177,6 +177,11 @@ class Runs:
         return self.case.pool.baseline
 
     @property
+    def before_failure(self) -> int:
+        """The steps that the script makes before it fails."""
+        return sum(self.baseline.counts)
+
+    @property
     def trace(self) -> wire.Trace:
         """The run that explains the failure."""
         return self.case.diagnosis.trace

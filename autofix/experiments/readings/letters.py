@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from autofix.core.model import Cause, Diagnosis, Reading, Refused
 from autofix.experiments.compare import comparable, failed_with, same_gradients, same_moves
 from autofix.experiments.later import died_early
-from autofix.experiments.losses import losses
+from autofix.experiments.losses import differ
 from autofix.experiments.readings.learning import deprived, forsaken, gradients, orphans
 from autofix.experiments.sketches import FOLLOWED, norm
 from autofix.probe import wire
@@ -173,7 +173,7 @@ def _without_part(
     if _LOST not in kinds:
         idle &= set(orphans(other)) if other is not run and other.outcome != "failed" else set()
     moved = stirred(reading) if idle else None
-    return idle if moved and len(moved.whole_steps) > 1 and losses(moved) == losses(run) else ()
+    return idle if moved and len(moved.whole_steps) > 1 and not differ(moved, run) else ()
 
 
 def behind(letter: Reading, run: wire.Trace) -> Iterator[Reading]:
@@ -238,7 +238,7 @@ def _enters_a_loss(run: wire.Trace, nudged: Callable[[], wire.Trace]) -> bool:
     if run.outcome == "failed" or not any(done.kind == "conversion" for done in run.performed):
         return False
     other = nudged()
-    return bool(comparable(other)) or losses(other) != losses(run)
+    return bool(comparable(other)) or differ(other, run)
 
 
 def words(run: wire.Trace) -> dict[Refused, str]:

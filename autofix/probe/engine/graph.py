@@ -79,6 +79,13 @@ def leaves(nodes: Iterable[Node]) -> Iterator[torch.Tensor]:
     return (found for node in nodes if (found := leaf(node)) is not None)
 
 
+def leaves_of(tensors: Iterable[torch.Tensor], enter: Callable[[Node], bool] | None = None) -> Iterator[torch.Tensor]:
+    """The leaves that some tensors are made of, which they may be themselves; `enter` as for `walk`."""
+    given = list(tensors)
+    yield from (one for one in given if one.requires_grad and is_leaf(one))
+    yield from leaves(walk(given, enter))
+
+
 def applied(nodes: Iterable[Node]) -> Iterator[tuple[int, str]]:
     """Each leaf that some nodes use themselves, with the kind of the node."""
     return ((id(found), node.name()) for node in nodes for found in leaves(children(node)))

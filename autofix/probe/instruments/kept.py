@@ -14,18 +14,32 @@ from ..program.frames import Frames, Raw
 from ..wire import Fact
 
 _OFTEN = 3
-"""How many times in a row a graph must have grown."""
+"""How many times a graph must have grown, after as many looks each time as between two of these at most."""
 _LAYERS, _BARE = "torch.nn.modules.", ("torch.nn.modules.module", "torch.nn.modules.container")
 """Where torch's own layers are, whose parameters are weights; what is made of a bare module may keep a state so."""
 
 
 @dataclass(slots=True)
 class _Cut:
-    """A cut, or a call: after which backward it was seen, how many older nodes it had, how often in a row they grew."""
+    """A cut, or a call: after which backward it was seen, how many older nodes it had, how often they grew.
+
+    `same`: how many looks in a row found as many as before, and `between`: at most between two that found more.
+    """
 
     after: int = -1
     older: int = 0
     grown: int = 0
+    same: int = 0
+    between: int = 0
+
+    def look(self, older: int) -> None:
+        """It grows in each pass, or in each epoch. A graph that stays for longer is full, as that of a window is."""
+        if older > self.older:
+            self.grown, self.between, self.same = self.grown + 1, max(self.between, self.same), 0
+        else:
+            self.same = self.same + 1 if older and older == self.older else 0
+            self.grown *= older == self.older and self.same <= self.between
+        self.older = older
 
 
 class KeptGraphs(Listener):
@@ -86,8 +100,8 @@ class KeptGraphs(Listener):
         cut = seen.setdefault(stack, _Cut()) if stack else _Cut(self._calls)
         if cut.after == self._calls:
             return
-        older = sum(age < self._mark for age in graph.ages(graph.walk_nodes([node])))
-        cut.after, cut.older, cut.grown = self._calls, older, cut.grown + 1 if older > cut.older else 0
+        cut.after = self._calls
+        cut.look(sum(age < self._mark for age in graph.ages(graph.walk_nodes([node]))))
 
 
 def _is_layer(kind: type[torch.nn.Module]) -> bool:

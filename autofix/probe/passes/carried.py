@@ -26,6 +26,7 @@ from .own_output import OwnOutput
 from .records import Records
 from .replayed import Replayed
 from .scaled import Scaled
+from .states import States, goes_on
 from .targets import Targets
 
 _LATEST = 8
@@ -49,7 +50,8 @@ class Carried(Listener):
     drawn from it, or that it evaluates, and `collected` that it is data itself: it is applied anew, and all these
     passes use such draws, or it was made by modules that evaluate, which train in these passes. `once` says that all
     which passes take of earlier ones was made so: two passes that share something look like two that hand it on.
-    `kept_up` says that it is a record that rounds keep up (`records`), to which no data went as far as one watches.
+    `kept_up` says that it is a record that rounds keep up (`records`), to which no data went as far as one watches;
+    `recurs` that all which passes take of earlier ones are states of a recurrence.
     """
 
     def __init__(
@@ -96,6 +98,7 @@ class Carried(Listener):
         self._beside: set[int | None] = set()
         self._targets, self._averages, self._late = Targets(frames, names), Averages(), LateTerms(frames)
         self._bare, self._records, self._scaled = BareTerms(), Records(), Scaled(frames)
+        self._states = States()
         self.evaluated = Evaluated(frames)
         self._own = OwnOutput(frames, sources) if sources is not None else None
         self._replayed = Replayed(frames, sources) if sources is not None else None
@@ -110,7 +113,7 @@ class Carried(Listener):
             "inside": tuple(self._names.name(one, "") for one in inside),
             "begun": self._passes_since_begun(), "left_over": self._is_left_over(),
             "bare": self._bare.told(), "kept_up": self._records.all and not any(map(any, self._makings.of)),
-            "shared": tuple(sorted(self.shared)),
+            "shared": tuple(sorted(self.shared)), "recurs": self._states.told(),
             "facts": (
                 *self._targets.told(), *self._late.told(), *self._scaled.told(),
                 *(self._own.told() if self._own is not None else ()),
@@ -147,13 +150,14 @@ class Carried(Listener):
             self._begun[call.stack] = self._passes[call.stack], own
             return
         self.carried = True
+        self._states.watch([*new, *old], old)
         if self._replayed is not None and began:
             self._replayed.watch(call, [*new, *old], old, began[0])
         ages = {node._sequence_nr() for node in old}
         self._older |= ages
         self._unshared |= dict.fromkeys(ages - self.shared - self._unshared.keys(), self.steps)
         before = len(began) > 1 and all(node._sequence_nr() < began[-2] for node in old)
-        if self._once or (before and not _goes_on([*new, *old], old)):
+        if self._once or (before and not goes_on([*new, *old], old)):
             self._share(call.stack, old, leaves)
             self.shared.update(ages)
             self._begun = {site: one for site, one in self._begun.items() if ages.isdisjoint(one[1])}
@@ -310,8 +314,3 @@ def _drop_zeros(optimizer: torch.optim.Optimizer) -> None:
             rows = listed.values().flatten(1).any(1) if listed.values().dim() > 1 else listed.values() != 0
             kept = listed.indices()[:, rows], listed.values()[rows]
             parameter.grad = torch.sparse_coo_tensor(*kept, listed.shape, is_coalesced=True)
-
-
-def _goes_on(nodes: list[graph.Node], older: list[graph.Node]) -> bool:
-    """Whether a recurrence leads from what a pass made to all that is older: it was kept for later, as in a pool."""
-    return graph.applied_again(nodes, older, alike=True) == set(older)

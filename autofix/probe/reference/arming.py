@@ -80,7 +80,7 @@ def arm(run: State, uses: Uses, hooks: Hooks) -> None:
         perform.sites.hooks = hooks
     if asked.reading == "operation" or asked.for_a_pass:  # writes of a forward may be values for its pass
         sources = sources or run.modes.enter_context(DataSources(run.frames, run.taps))
-        perform.for_a_pass = ForAPass(run.frames, run.names, sources, all_writes=asked.for_a_pass)
+        perform.for_a_pass = ForAPass(run.frames, run.names, sources, asked.for_a_pass, asked.anywhere)
         heard.append(perform.for_a_pass)
         perform.walked = Walked(run.overlay.read) if asked.reading == "operation" else None
     perform.one_loss.text = run.overlay.read

@@ -179,9 +179,13 @@ class Perturb(Listener):
         return self._seeds, self._left
 
     def _meet_early(self, used: Iterable[torch.Tensor]) -> None:
-        """Know leaves that a graph uses before any optimizer is made, such as those of a value made once."""
-        for tensor in filter(self._is_early, used):
-            self._early_leaf(tensor)
+        """Know leaves that a graph uses before any optimizer is made, such as those of a value made once.
+
+        What a backward gives its own ops looks like leaves, and is what the forward saved.
+        """
+        if torch._C._current_graph_task_id() < 0:
+            for tensor in filter(self._is_early, used):
+                self._early_leaf(tensor)
 
     def _is_early(self, tensor: torch.Tensor) -> bool:
         try:

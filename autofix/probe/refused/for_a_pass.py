@@ -41,7 +41,7 @@ class _Result:
     module: int
     """The id of the module in whose call it was written; 0 where it was in none."""
     call: FrameType | None
-    """The frame that wrote it last, where all writes are taken; held so that no other is mistaken for it."""
+    """The frame that wrote it last, where writes are taken anywhere; held so that no other is mistaken for it."""
     own: bool = False
     """Whether that frame has read it, so that it is over with it."""
 
@@ -50,12 +50,14 @@ class ForAPass(Listener):
     """Keeps what leaves stand for until the outermost call of a module ends; `told`: who learns by such writes alone.
 
     A place that wrote so does it without gradients, too: an evaluation uses what training does, and moves no weight.
-    Where all writes to what an optimizer owns are taken, a pass also ends with a backward, and with the call of the
+    Where writes are taken `anywhere`, or all of them, a pass also ends with a backward, and with the call of the
     function that writes where it reads what it wrote.
     """
 
-    def __init__(self, frames: Frames, names: Names, sources: DataSources, *, all_writes: bool = False) -> None:
-        self._all = all_writes
+    def __init__(
+        self, frames: Frames, names: Names, sources: DataSources, all_writes: bool, anywhere: bool
+    ) -> None:  # fmt: skip
+        self._all, self._anywhere = all_writes, anywhere or all_writes
         self._frames, self._names, self._sources = frames, names, sources
         self._owned: set[int] = set()
         self._calls: list[int] = []
@@ -91,8 +93,9 @@ class ForAPass(Listener):
     def takes(self, target: torch.Tensor, written: list[torch.Tensor]) -> bool:
         """Whether a write to a leaf, or to a part of it, is one by which something else learns that is owned."""
         leaf = graph.base(target)
-        learns = (other for other in graph.leaves(graph.walk(written)) if other is not leaf)
-        return bool(self._calls) and id(leaf) in self._owned and any(id(other) in self._owned for other in learns)
+        learns = (other for other in graph.leaves_of(written) if other is not leaf)
+        computes = bool(self._calls) or self._anywhere
+        return computes and id(leaf) in self._owned and any(id(other) in self._owned for other in learns)
 
     def takes_all(self, target: torch.Tensor) -> bool:
         """Whether any write to this leaf, or to a part of it, is for its pass."""
@@ -102,10 +105,16 @@ class ForAPass(Listener):
         """The arguments of a call, with what leaves stand for in place of them."""
         if not self._results or _of_the_leaf(func):
             return args, kwargs
+        if self._anywhere and not self._all and is_write(func):
+            self._results = {key: one for key, one in self._results.items() if not self._begins_anew(one)}
         for one in filter(self._stands, self._results.values()):
             one.own = one.own or (self._is_called(one) and _reads(func, args, kwargs, one))
             args, kwargs = swapped(args, one.leaf, one.value), swapped(kwargs, one.leaf, one.value)
         return args, kwargs
+
+    def _begins_anew(self, one: _Result) -> bool:
+        """Whether a place that wrote to a leaf writes once more, in another call of its function."""
+        return not one.module and self._frames.here()[:1] in self._places and not self._is_called(one)
 
     def _stands(self, one: _Result) -> bool:
         return not one.own or self._is_called(one)
@@ -119,7 +128,7 @@ class ForAPass(Listener):
         """Whether a call without gradients writes to a leaf at a place that wrote so with them."""
         if not (
             self._places
-            and (self._calls or self._all)
+            and (self._calls or self._anywhere)
             and is_write(func)
             and args
             and isinstance(args[0], torch.Tensor)
@@ -135,10 +144,10 @@ class ForAPass(Listener):
         part = whole if target is leaf else whole.as_strided(target.size(), target.stride(), target.storage_offset())
         result = func(*swapped(args, target, part), **swapped(kwargs, target, part))
         self._places.add(self._frames.here()[:1])
-        call = next(self._frames.running(sys._getframe(1)), None) if self._all else None
+        call = next(self._frames.running(sys._getframe(1)), None) if self._anywhere else None
         self._results[id(leaf)] = _Result(leaf, whole, self._calls[-1] if self._calls else 0, call)
         if (node := graph.made_by(whole)) is not None:
-            made_of = (one for one in graph.leaves(graph.walk(others)) if one is not leaf and id(one) in self._owned)
+            made_of = (one for one in graph.leaves_of(others) if one is not leaf and id(one) in self._owned)
             self._written[node._sequence_nr()] = leaf, list(made_of)
         return whole, result
 
@@ -146,8 +155,8 @@ class ForAPass(Listener):
 
     def backward(self, call: Call) -> None:
         """Tell what learns by a write from what also learns by something else that is made of data."""
-        if self._all and call.accumulate:
-            self._results.clear()
+        if self._anywhere and call.accumulate:
+            self._results = {key: one for key, one in self._results.items() if one.module and not self._all}
         if not self._written:
             return
         nodes = list(graph.walk(call.roots))

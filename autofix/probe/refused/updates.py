@@ -73,7 +73,7 @@ class Updates(Listener):
         if within is not None and within.f_code is code:
             self._written_as_copy = self._names.name(graph.base(target), "a leaf")
         values = [one for one in (*args, *kwargs.values()) if isinstance(one, torch.Tensor) and one is not target]
-        behind = {id(leaf): leaf for leaf in graph.leaves(graph.walk(values, graph.sends))}
+        behind = {id(leaf): leaf for leaf in graph.leaves_of(values, graph.sends)}
         made_of = {key: leaf for key, leaf in behind.items() if leaf is not target}
         scales = short_name(name_of(func)).strip("_").removeprefix("i") in _SCALES
         if scales and id(target) in behind and self._waiting.issuperset(behind):

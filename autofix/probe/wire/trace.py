@@ -84,6 +84,7 @@ class Trace:
     added: bool = False  # what is reused is an addend of each loss that reuses it
     left_over: bool = False  # so it is, and more passes made such a one for themselves alone
     bare: bool = False  # of what is reused: these passes have a term that leads by nothing else to what steps on it
+    recurs: bool = False  # all that passes took of earlier ones are states of a recurrence, made one after the other
     kept_up: bool = False  # what is reused is a record that each round makes of that of the round before
     summed: int = -1  # only where addends are trained once: how often one was left out; -1: it could not be said
     graph: Graph | None = None

@@ -35,7 +35,7 @@ So does one by features of a trained network.
 from __future__ import annotations
 
 from autofix.experiments.compare import comparable
-from autofix.experiments.losses import losses
+from autofix.experiments.losses import differ
 from autofix.probe import wire
 from autofix.verdict.derivatives import derivative, gradient, plain
 from autofix.verdict.property import Evidence, Example, Finding, Property
@@ -240,10 +240,10 @@ def _half_given(evidence: Evidence) -> bool:
     # A reference gives a graph where that is what failed: there the code as it stands gives none.
     performed = sum(site.action == "create" for site in evidence.case.pool.sites)
     given = edited.with_graph > evidence.letter.with_graph - performed
-    if not given or losses(evidence.edited_nudged) == losses(edited):
+    if not given or not differ(evidence.edited_nudged, edited):
         return False
     if plain(evidence, evidence.letter.derivatives):
         return False  # and the edit trains the same
     # What only becomes a step by hand (a natural gradient) enters no loss: with steps undone, none depends on it.
     frozen, nudged = evidence.edited_frozen, evidence.edited_nudged_frozen
-    return bool(comparable(frozen) or comparable(nudged)) or losses(nudged) != losses(frozen)
+    return bool(comparable(frozen) or comparable(nudged)) or differ(nudged, frozen)

@@ -49,6 +49,20 @@ for _ in range(8):
     for mine, other in zip(teacher.parameters(), student.parameters()):
         mine.mul_(0.9).add_(other, alpha=0.1)
 """
+OF_EPOCHS = """\
+net = nn.Linear(4, 3)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.05)
+data, kept = torch.randn(8, 4), torch.zeros(8, 3)
+for _ in range(8):
+    made = torch.zeros(8, 3)
+    for rows in torch.arange(8).split(4):
+        out = net(data[rows])
+        loss = (out - kept[rows]).square().mean() + (out - 1).square().mean()
+        made[rows] = out
+        train: loss
+    kept = 0.6 * kept + 0.4 * made
+"""
+OF_THE_LAST = OF_EPOCHS.replace("kept = 0.6 * kept + 0.4 * made", "kept = made").replace("(8):", "(16):")
 UNROLLED = """\
 weights = torch.zeros(6, requires_grad=True)
 optimizer = torch.optim.SGD([weights], lr=0.1)
@@ -81,11 +95,14 @@ class GraphGrowsEachPass(Seen):
         Example(CARRIED, "loss.backward()", "loss.backward(retain_graph=True)"),
         Example(AVERAGED, "z - mean)", "z - mean.detach())"),
         Example(AVERAGE, NETS, f"{NETS}.requires_grad_(False)"),
+        Example(OF_EPOCHS, "kept[rows])", "kept[rows].detach())"),
     )
     silent = (
         Example(CARRIED, "torch.randn(5, 3), hidden)", "torch.randn(5, 3), hidden.detach())"),
         Example(AVERAGED, "0.1 * z.mean(0)", "0.1 * z.detach().mean(0)"),
         Example(UNROLLED, *RECORDED),
+        Example(OF_EPOCHS, "made[rows] = out", "made[rows] = out.detach()"),
+        Example(OF_THE_LAST, "kept[rows])", "kept[rows].detach())"),
         Example(AVERAGE, "mine.mul_(0.9).add_(other, alpha=0.1)", "mine.data.mul_(0.9).add_(other.data, alpha=0.1)"),
     )
 

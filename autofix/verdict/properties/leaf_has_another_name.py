@@ -7,6 +7,9 @@ same loop (`best["w"] = w`, `seen.append(w)`); the leaf is written (`w -= …`),
 a run in which the write goes to a copy, the script shows other numbers in the end, where the edit shows those of the
 code. It is not said of containers that were given the leaf before the loop.
 
+Where a write of the forward has a gradient, it is said, too, of a variable that was given the leaf (`x = self.weight`,
+or a helper's `x`): as written, `x[hidden] = self.token` shows in `self.weight`, also as the target of the loss.
+
 ## Why it matters
 
 What was kept is the leaf itself: the best weights, or those to return to, are always the newest. `.detach().clone()`
@@ -109,6 +112,40 @@ FIRST = BEHIND.replace("(x @ best - y).abs().mean()", "(best - w).norm()").repla
     "    if loss.item() < low:\n        best, low = w, loss.item()\n", ""
 )
 SAVED = BEHIND.replace("print(low, (x @ best - y).abs().mean().item())", "print(low)\ntorch.save(best, '/dev/null')")
+HIDDEN = """\
+class Masked(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.table, self.token = nn.Embedding(6, 4), nn.Parameter(torch.zeros(4))
+        self.inner = nn.Linear(4, 4)
+
+    def hide(self, x, hidden):
+        x[hidden] = self.token
+        return x
+
+    def forward(self):
+        hidden = torch.randperm(6)[:3]
+        x = self.hide(self.table.weight, hidden)
+        return (self.inner(x)[hidden] - READ).square().mean()
+
+
+masked = Masked()
+optimizer = torch.optim.SGD(masked.parameters(), lr=0.1)
+for _ in range(4):
+    loss = masked()
+    train: loss
+"""
+AIMED = HIDDEN.replace("READ", "self.table.weight[hidden]")
+BY_A_NAME = AIMED.replace("self.hide(self.table.weight, hidden)", "self.table.weight\n        x[hidden] = self.token")
+COPIED = "        x[hidden] = self.token", "        x = x.clone()\n        x[hidden] = self.token"
+
+
+def _with_one_copy(text: str) -> tuple[str, str, str]:
+    """The script, and the edit in which all of a forward reads what it has written."""
+    there = text[text.index("        hidden =") : text.index("[hidden]).square")]
+    return text, there, "        whole = self.table.weight.clone()\n" + there.replace("self.table.weight", "whole")
+
+
 OWNED = BEST.replace("best, low = w, 1e9", 'best, low = {"w": w}, 1e9').replace("best, low = w, loss", "low = loss")
 OWNED = OWNED.replace("best.sum", 'best["w"].sum')
 LISTED = OWNED.replace("    loss = ", '    best = {"w": w}\n    loss = ')
@@ -138,6 +175,8 @@ class LeafHasAnotherName(Property):
         Example(IN_A_DICT, *IN_PLACE),
         Example(IN_A_TUPLE, *IN_PLACE),
         Example(IN_A_LIST, *IN_PLACE),
+        Example(*_with_one_copy(AIMED)),
+        Example(*_with_one_copy(BY_A_NAME)),
     )
     silent = (
         Example(SUBTRACTED.replace("= self.w, loss", "= self.w.clone(), loss"), *BY_METHOD),
@@ -162,6 +201,9 @@ class LeafHasAnotherName(Property):
         ),
         Example(CHAIN.replace("current = q", "current = q.detach().clone().requires_grad_()"), *STEPPED),
         Example(CHAIN.replace("return current", "return q"), *STEPPED),
+        Example(HIDDEN.replace("READ", "1"), *COPIED),
+        Example(HIDDEN.replace("READ", "x[hidden]"), *COPIED),
+        Example(AIMED.replace("self.table.weight[hidden]", "len(self.table.weight)"), *COPIED),
     )
 
     def find(self, evidence: Evidence) -> Finding | None:

@@ -202,7 +202,8 @@ class LossGrowsOverLoop(Seen):
 
 def _begins_anew(evidence: Evidence) -> bool:
     """Whether the losses of the edit are less than those of the code: earlier terms are gone, and not only cut."""
-    pairs = zip(losses(evidence.followed), losses(evidence.edited), strict=False)
+    after = evidence.before_failure
+    pairs = zip(losses(evidence.followed, after), losses(evidence.edited, after), strict=False)
     return any(
         len(was) == len(now) and not all(math.isclose(*pair, rel_tol=_SAME) for pair in zip(was, now, strict=True))
         for was, now in pairs

@@ -43,7 +43,8 @@ class LossHasAnotherValue(Property):
     def find(self, evidence: Evidence) -> Finding | None:
         if not evidence.through_numpy:
             return None
-        for was, now in zip(losses(evidence.letter), losses(evidence.edited), strict=False):
+        after = evidence.before_failure
+        for was, now in zip(losses(evidence.letter, after), losses(evidence.edited, after), strict=False):
             for one, other in zip(was, now, strict=False):
                 if not math.isclose(one, other, rel_tol=_CLOSE, abs_tol=1e-7):
                     return self.found(was=f"{one:.6g}", now=f"{other:.6g}")

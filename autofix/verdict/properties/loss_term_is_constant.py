@@ -19,7 +19,7 @@ target or a weight is a constant, as everybody knows; but then a small change of
 from __future__ import annotations
 
 from autofix.experiments.compare import comparable, same_gradients
-from autofix.experiments.losses import losses
+from autofix.experiments.losses import differ
 from autofix.verdict.property import Evidence, Example, Finding, Property
 
 SCORED = """\
@@ -106,7 +106,7 @@ class LossTermIsConstant(Property):
         letter, nudged = evidence.letter, evidence.nudged
         if evidence.reading.sampled and evidence.sample_moved is not None:
             letter, nudged = evidence.followed, evidence.sample_moved
-        if losses(nudged) == losses(letter):
+        if not differ(nudged, letter):
             return None
         if comparable(nudged):
             return Finding(self.name, self.unseen, evidence.failure.stack)

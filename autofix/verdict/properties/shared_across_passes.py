@@ -6,8 +6,9 @@ Several passes use a value that was made once, before them, and the edit cuts it
 each pass. Examples are two heads that take turns on one trunk, and several epochs of PPO on what was collected once. A
 state that each pass hands to the next, or keeps for a later one, is different and may be cut: the same lines make it
 anew in each pass, from what they made before. So is a record that each round makes of parameters and of the record of
-the round before, such as a dual variable: computed anew, it would go on with every pass. So is a term of the loss that
-is left over where a pass does not make its own, as most do: an image without objects has no loss for boxes.
+the round before, such as a dual variable: computed anew, it would go on with every pass. So is the state of
+a recurrence in which a rollout began, on which several epochs train. So is a term of the loss that is left over where a
+pass does not make its own, as most do: an image without objects has no loss for boxes.
 
 It finds it, too, where the code uses no gradient that such a value sends on, because that is cleared before the step of
 its owner: a temperature that the constructor computes from its logarithm, which a loss of its own trains. The edit that
@@ -216,6 +217,33 @@ for _ in range(5):
         loss = (head(state) + mix.bias.sum() - 1).square().mean()
         train: loss
 """
+ROLLOUT = """\
+cell, head, hidden = nn.RNNCell(3, 4), nn.Linear(4, 1), torch.zeros(5, 4)
+optimizer = torch.optim.SGD([*cell.parameters(), *head.parameters()], lr=0.05)
+for _ in range(4):
+    first, seen = hidden, torch.randn(3, 5, 3)
+    for x in seen:
+        hidden = cell(x, hidden)
+    for epoch in range(2):
+        state, total = first, 0
+        for x in seen:
+            state = cell(x, state)
+            total = total + head(state).square().mean()
+        train: total
+"""
+BEGUN_CUT = "first, seen = hidden", "first, seen = hidden.detach()"
+REFINED_EACH = (
+    REFINED.replace(
+        "coarse = net(given)\nfor _ in range(5):\n",
+        """\
+for given in torch.randn(4, 5, 4):
+    coarse = net(given)
+    for _ in range(3):
+""",
+    )
+    .replace("    loss", "        loss")
+    .replace("    train", "        train")
+)
 BEHIND = "        optimizer.step()\n", "        optimizer.step()\n        state = state.detach()\n"
 
 
@@ -234,6 +262,9 @@ class SharedAcrossPasses(Property):
         Example(DUAL.replace(UPDATED, DRIFT), DRIFT, f"({DRIFT}).detach()"),
         Example(DUAL.replace(UPDATED, FED), FED, f"({FED}).detach()"),
         Example(ADVANCED, *BEHIND),
+        Example(
+            REFINED_EACH, "        optimizer.step()\n", "        optimizer.step()\n        coarse = coarse.detach()\n"
+        ),
         Example(LOOKED_UP, ".tanh()", ".tanh().detach()"),
         Example(FILLED_ONCE, "pooled(fake)", "pooled(fake.detach())"),
         Example(ONCE, *CONSTANT_HEAT),
@@ -258,6 +289,7 @@ class SharedAcrossPasses(Property):
         Example(AT_TIMES_ITS_OWN, "pooled(fake)", "pooled(fake.detach())"),
         Example(EACH_ROUND, *CONSTANT_HEAT),
         Example(NOT_YET, *CONSTANT_HEAT),
+        Example(ROLLOUT, *BEGUN_CUT),
     )
 
     def find(self, evidence: Evidence) -> Finding | None:
@@ -275,7 +307,7 @@ class SharedAcrossPasses(Property):
                 return None
             return self.found(place, subject="the edit computes it anew in each, and it may be meant as a constant")
         # Two passes that share it look like two that hand it on, but it was made in the first alone.
-        if letter.left_over or (not letter.reused and evidence.trace.remade):
+        if letter.left_over or (not letter.reused and (evidence.trace.remade or letter.recurs)):
             return None
         # Nor is a record of parameters computed anew in each: it would go on from itself with every pass.
         if letter.kept_up and evidence.sourced.kept_up:

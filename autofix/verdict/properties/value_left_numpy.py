@@ -13,7 +13,7 @@ The gradient that the loss is meant to have is not known then, so no edit can be
 from __future__ import annotations
 
 from autofix.experiments.compare import comparable
-from autofix.experiments.losses import losses
+from autofix.experiments.losses import differ
 from autofix.verdict.property import Evidence, Example, Finding, Seen
 
 AVERAGED = """\
@@ -50,5 +50,5 @@ class ValueLeftNumpy(Seen):
 
     def find(self, evidence: Evidence) -> Finding | None:
         found = self.first(evidence.letter)
-        depends = found and (comparable(evidence.nudged) or losses(evidence.nudged) != losses(evidence.letter))
+        depends = found and (comparable(evidence.nudged) or differ(evidence.nudged, evidence.letter))
         return found if depends else None

@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 from autofix.core.model import Reading
 from autofix.experiments.compare import comparable, differences
+from autofix.experiments.readings.letters import OPERATION
 from autofix.experiments.sketches import LIVE
 from autofix.experiments.spec import Intervention, RunSpec
 from autofix.probe import wire
@@ -41,9 +42,18 @@ def by_write(runs: Runs) -> Named:
 
 
 def of_leaf(runs: Runs) -> Named:
-    """An older name of the leaf that is written."""
+    """An older name of the leaf that is written, else the attribute that holds it."""
     written = runs.case.pool.leaf_written
-    return (second_name(runs.sources, written, older=True), written[:1]) if written else NOTHING
+    if not written:
+        return NOTHING
+    name = second_name(runs.sources, written, older=True) or (_holder(runs) if runs.code.refused is OPERATION else "")
+    return name, written[:1]
+
+
+def _holder(runs: Runs) -> str:
+    """The attribute whose leaf a variable writes to, in a forward by which something learns, also if it is a copy."""
+    name, other = edits.lent_leaf(runs.sources, runs.case.pool.leaf_written), replace(runs.code, copied=True)
+    return name if name and not runs.deprives(other) else ""
 
 
 def lasting(runs: Runs) -> Named:
