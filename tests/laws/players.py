@@ -45,6 +45,14 @@ for _ in range(4):
 RIGHT = tuple(SCORED.right)
 OF_G, OF_D, HELD = "F.softplus(-of_g).mean()", "F.softplus(of_d).mean()", "F.softplus(-held).mean()"
 LIKELIHOOD = ("((fake - real).square().mean(1, keepdim=True) * torch.exp(-of_g)).mean()", "of_d.mean()")
+TARGETS = SCORED.mutated(
+    "the losses have targets", (OF_G, "(of_g - 1).square().mean()"), (OF_D, "of_d.square().mean()")
+)
+BOTH = SCORED.mutated(
+    "the critic learns from both",
+    ("    opt_d.zero_grad()\n", ""),
+    ("    opt_g.zero_grad()\n", "    opt_g.zero_grad(), opt_d.zero_grad()\n"),
+)
 
 PROGRAMS = (
     SCORED,
@@ -52,7 +60,7 @@ PROGRAMS = (
     SCORED.mutated("a critic of Wasserstein's", (OF_G, "-of_g.mean()"), (OF_D, "(of_d - held).mean()"), right=RIGHT),
     SCORED.mutated("a hinge", (OF_G, "-of_g.mean()"), (OF_D, "F.relu(1 + of_d).mean()"), right=RIGHT),
     SCORED.mutated("the generator has no other loss", (" + 0.1 * F.l1_loss(fake, real)", ""), right=RIGHT),
-    SCORED.mutated("the losses have targets", (OF_G, "(of_g - 1).square().mean()"), (OF_D, "of_d.square().mean()")),
+    TARGETS,
     SCORED.mutated("both pull the same way", (OF_G, "F.softplus(of_g).mean()")),
     SCORED.mutated("a judge of domains is to be unsure", (OF_G, "(of_g.sigmoid() - 0.5).square().mean()")),
     SCORED.mutated("the critic's loss holds nothing made of data", (f"{HELD} + ", "")),
@@ -68,11 +76,7 @@ PROGRAMS = (
         (OF_G, "F.softplus(-of_g[:, 0]).mean()"),
         (OF_D, "F.softplus(of_d[:, 0]).mean()"),
     ),
-    SCORED.mutated(
-        "the critic learns from both",
-        ("    opt_d.zero_grad()\n", ""),
-        ("    opt_g.zero_grad()\n", "    opt_g.zero_grad(), opt_d.zero_grad()\n"),
-    ),
+    BOTH,
     SCORED.mutated("two terms of a likelihood", (OF_G, LIKELIHOOD[0]), (f"{HELD} + {OF_D}", LIKELIHOOD[1])),
     SCORED.mutated(
         "they are one network's",

@@ -10,6 +10,8 @@ from ..engine.names import Names
 from ..engine.taps import Taps, parameters
 from ..program.frames import Raw
 
+_MIXED, _BESIDE = "mixed", "mixed-beside"
+
 
 @dataclass(frozen=True, slots=True)
 class _Mixed:
@@ -69,7 +71,7 @@ class MixedLosses:
         mine = owned.pop(index)
         return next(iter(wire.holders(mine, (name for names in owned for name in names))), "a parameter")
 
-    def sure(self) -> Iterator[tuple[Raw, str]]:
+    def sure(self) -> Iterator[tuple[str, Raw, str]]:
         """The losses of which steps have shown that both networks use their gradient, each with what it trains."""
         for mixed in self._undecided.values():
             for stack, numbers in mixed.calls.items():
@@ -77,17 +79,17 @@ class MixedLosses:
                 self._taken |= {(stack, i) for i in used}
         yield from self._in_doubt(known=True)
 
-    def doubted(self) -> Iterator[tuple[Raw, str]]:
+    def doubted(self) -> Iterator[tuple[str, Raw, str]]:
         """Those of which no step has shown whether it throws their gradient away."""
         yield from self._in_doubt(known=False)
 
-    def _in_doubt(self, *, known: bool) -> Iterator[tuple[Raw, str]]:
-        """Of each network a loss in doubt: another one than those of the networks before it, where there is one."""
-        seen: list[Raw] = []
-        for mixed in self._undecided.values():
+    def _in_doubt(self, *, known: bool) -> Iterator[tuple[str, Raw, str]]:
+        """Of each network a loss in doubt; of another one with the same losses another one, where there is one."""
+        seen: dict[Raw, tuple[Raw, ...]] = {}
+        for (_, losses), mixed in self._undecided.items():
             if (both := self._trains_two(mixed, seen, known=known)) is not None:
-                seen.append(both)
-                yield both, mixed.name
+                yield _BESIDE if losses in seen.values() else _MIXED, both, mixed.name
+                seen[both] = losses
 
     def _trains_two(self, mixed: _Mixed, seen: Collection[Raw], *, known: bool) -> Raw | None:
         """The loss that is in doubt; with `known`, only if a step has shown that the other network uses its gradient.

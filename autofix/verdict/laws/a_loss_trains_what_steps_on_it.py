@@ -41,7 +41,7 @@ from autofix.experiments.sketches import FROZEN, LIVE, close, norm
 from autofix.probe import wire
 from autofix.verdict.effect import trains_alike
 from autofix.verdict.law import KEPT, PASSES, SILENT, Law, Ruling, Runs, Word, at
-from autofix.verdict.shared.players import kept_out, of_data
+from autofix.verdict.shared.players import facts_of, kept_out, of_data
 
 _OTHER = 1e-2
 """Relative distance from which on two gradients are others."""
@@ -178,7 +178,7 @@ def _opposed(runs: Runs) -> wire.Opposed | None:
 def _played_against(runs: Runs) -> tuple[wire.KeptOut, ...]:
     """The loss of a network that another one also learns from, whose own loss is played against it; () if none is."""
     kept = kept_out(runs)
-    if len(kept) != 1 or len(runs.letter.seen("mixed")) > 1 or runs.letter.seen("cross-talk"):
+    if len(kept) != 1 or len(facts_of(runs)) > 1 or runs.letter.seen("cross-talk"):
         return ()
     if comparable(runs.outputs):
         return ()

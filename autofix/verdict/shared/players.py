@@ -15,7 +15,7 @@ def kept_out(runs: Runs) -> tuple[wire.KeptOut, ...]:
 
     () where nothing says which loss is whose.
     """
-    facts = runs.letter.seen("mixed")
+    facts = facts_of(runs)
     owners = [_owner(runs, one) for one in facts]
     found = [wire.KeptOut(one.stack, owner) for one, owner in zip(facts, owners, strict=True) if owner is not None]
     if not found or owners[0] is None:
@@ -42,8 +42,13 @@ def of_data(runs: Runs, owner: int) -> set[wire.Stack]:
 
 def named(runs: Runs, owner: int) -> str:
     """A network as the doubts about its losses call it, else as its optimizer is called."""
-    facts = (one.subject for one in runs.letter.seen("mixed") if _owner(runs, one) == owner)
+    facts = (one.subject for one in facts_of(runs) if _owner(runs, one) == owner)
     return next(facts, runs.letter.owner(owner))
+
+
+def facts_of(runs: Runs) -> list[wire.Fact]:
+    """The losses in doubt, and with what other networks they are that learn from the same."""
+    return [*runs.letter.seen("mixed"), *runs.letter.seen("mixed-beside")]
 
 
 def _owner(runs: Runs, fact: wire.Fact) -> int | None:
