@@ -139,7 +139,8 @@ with torch.no_grad():
             yield from self._switch(source, source.statement(node))
             yield from self._branches(source, source.statement(node))
             yield from self._meanwhile(source, source.statement(node))
-            yield from self._head(source, node)
+            # A line that says which part is to train is to be put right, rather than to stand beside another.
+            yield from self._head(source, node, later=4 if diagnosis.trace.seen("module-flag-on") else 0)
 
     def hints(self, diagnosis: Diagnosis) -> Iterator[tuple[Frame, str]]:
         """Where parameters were frozen; where some are on again, what was made of these meanwhile."""
@@ -187,7 +188,7 @@ with torch.no_grad():
                     edits = body_alone(source, choice, choice.body)
                     yield self.propose(edits, WHY_SWITCH, title="Switch what is off, too")
 
-    def _head(self, source: Source, node: ast.AST) -> Iterator[Proposal]:
+    def _head(self, source: Source, node: ast.AST, *, later: int) -> Iterator[Proposal]:
         """The part given to an optimizer, or put in anew before the freeze, trains after it."""
         statement, whole = source.statement(node), asleep.module(source, node)
         loop = source.parent(statement)
@@ -198,13 +199,13 @@ with torch.no_grad():
         parts = dict.fromkeys([*_optimized(source, whole), *(_replacement(one, whole) for one in earlier)])
         for part in filter(None, parts):
             edits = insert_after(source, after, [f"{whole}{part}.requires_grad_(True)"])
-            yield self.propose(edits, WHY_HEAD)
+            yield self.propose(edits, WHY_HEAD, later=later)
         around = blocks.holders(source, after)
         for other in earlier:
             if _replacement(other, whole):
                 behind = next(one for one in around if one in blocks.block_of(source, other))
                 edits = move_after(source, [other], behind)
-                yield self.propose(edits, WHY_HEAD, title="Put the new part in after freezing", later=2)
+                yield self.propose(edits, WHY_HEAD, title="Put the new part in after freezing", later=later + 2)
 
 
 def _off(statement: ast.stmt) -> list[ast.expr]:

@@ -3,26 +3,29 @@
 ## What it does
 Sets `requires_grad` where a name much like it was set: `p.require_grad = True`, `p.requires_grad_ = True`. Sets that of
 all parameters of a module, where the module was given an attribute: `layer.requires_grad_(True)` for
-`layer.requires_grad = True`.
+`layer.requires_grad = True`, also in a loop over layers and in the helper that sets it.
 
 ## Why autograd fails
 A tensor or a module takes any attribute, and torch looks at `requires_grad` of tensors alone. Parameters stay frozen,
 and a loss of nothing else has no graph.
 
 ## Fix safety
-Safe where everything that an optimizer owns then gets its gradient. Declined where anything reads the attribute.
+Safe where everything that an optimizer owns then gets its gradient, but for what the code itself switches off: the flag
+says which part is meant to train. Declined where anything reads the attribute, where a class defines it, and where a
+module sets it on itself: then it is an attribute of the program's own.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from autofix.search.rule import Cause, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
-from autofix.syntax import blocks, calls, modes, names
+from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
+from autofix.syntax import modes
 from autofix.syntax.edits import Step, rename, replace_statement
 
 WHY = "torch looks at this name alone; a tensor takes any other and does nothing with it."
+TITLE_MODULE = "Set the flag of the parameters of a module"
 WHY_MODULE = (
     "The method sets the flag of all parameters of a module, which takes an attribute and does nothing with it."
 )
@@ -56,7 +59,7 @@ switch(net, True)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(4):
     train: net(torch.randn(5, 3)).square().mean()
-! unsafe: which layers train is set on the layers themselves, and an optimizer was given all
+! which layers train is set on the layers themselves, and an optimizer was given all
 net = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
 for p in net.parameters():
     p.requires_grad = False
@@ -82,7 +85,7 @@ x = torch.ones(3)
 +x.requires_grad = True
 x.square().sum().backward()
 print(x.grad)
-! unsafe: the part that stays frozen is owned, too
+! the part that stays frozen is owned, too
 body, head = torch.nn.Linear(3, 3).requires_grad_(False), torch.nn.Linear(3, 1).requires_grad_(False)
 for p in head.parameters():
 -    p.require_grad = True
@@ -95,6 +98,57 @@ net = torch.nn.Linear(3, 1).requires_grad_(False)
 for p in net.parameters():
     p.trained = True
 net(torch.randn(5, 3)).square().mean().backward()
+! a helper sets it
+def switch(module, on):
+-    module.requires_grad = on
++    module.requires_grad_(on)
+
+
+net = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1)).requires_grad_(False)
+switch(net[2], True)
+opt = torch.optim.SGD(net[2].parameters(), lr=0.1)
+for _ in range(4):
+    train: net(torch.randn(5, 3)).square().mean()
+! unsafe: a part that is owned, and that nothing switches off, learns nothing
+net = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1)).requires_grad_(False)
+spare = torch.nn.Linear(3, 1)
+-net[2].requires_grad = True
++net[2].requires_grad_(True)
+opt = torch.optim.SGD([*net.parameters(), *spare.parameters()], lr=0.1)
+for _ in range(4):
+    train: net(torch.randn(5, 3)).square().mean()
+! a class has a meaning of its own for it
+class Switched(torch.nn.Linear):
+    @property
+    def requires_grad(self):
+        return self.on
+
+    @requires_grad.setter
+    def requires_grad(self, on):
+        self.on = on
+
+
+net = Switched(3, 1).requires_grad_(False)
+net.requires_grad = True
+net(torch.randn(5, 3)).square().mean().backward()
+! a forward reads it
+class Scaled(torch.nn.Linear):
+    def forward(self, x):
+        return super().forward(x) * (2 if self.requires_grad else 1)
+
+
+net = Scaled(3, 1).requires_grad_(False)
+net.requires_grad = True
+net(torch.randn(5, 3)).square().mean().backward()
+! a module sets it on itself
+class Marked(torch.nn.Linear):
+    def mark(self):
+        self.requires_grad = True
+
+
+net = Marked(3, 1).requires_grad_(False)
+net.mark()
+net(torch.randn(5, 3)).square().mean().backward()
 ! what sets it reads it, too
 net = torch.nn.Linear(3, 1).requires_grad_(False)
 for p in net.parameters():
@@ -105,28 +159,28 @@ net(torch.randn(5, 3)).square().mean().backward()
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """All of them in the files of the program, together."""
-        found = modes.misspelled(sources.reached(diagnosis.failure.stack))
-        if edits := [step for source, node in found for step in rename(source, node, modes.FLAG)]:
-            yield self.propose(edits, WHY)
-        if edits := [*self._of_modules(diagnosis, sources)]:
-            yield self.propose(edits, WHY_MODULE, title="Set the flag of the parameters of a module")
-
-    def _of_modules(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Step]:
-        """Where an attribute of that name is set on what is no parameter of a loop, nor an object's own attribute."""
-        for source in sources.reached(diagnosis.failure.stack):
-            for node in source.mentioning(modes.FLAG):
-                match node:
-                    case ast.Assign([ast.Attribute(holder, modes.FLAG)], value) if not (
-                        (isinstance(value, ast.Constant) and not value.value) or _is_own_or_parameter(source, holder)
-                    ):
-                        text = f"{source.segment(holder)}.{modes.FLAG}_({source.segment(value)})"
-                        yield from replace_statement(source, node, [text])
+        found = list(modes.misspelled(sources.reached(diagnosis.failure.stack)))
+        if found:
+            yield self.propose([step for source, node in found for step in rename(source, node, modes.FLAG)], WHY)
+            statements = [(source, source.statement(node)) for source, node in found]
+            yield self.propose([*_by_method(statements)], WHY_MODULE, title=TITLE_MODULE, later=1)
+        trace = diagnosis.trace
+        on, off = trace.seen("module-flag-on"), trace.seen("module-flag-off")
+        for facts in dict.fromkeys(((*on,), (*on, *off))) if on and not trace.seen("module-flag-is-read") else ():
+            places = sources.innermost(one.stack for one in facts)
+            edits = [*_by_method(dict.fromkeys((source, source.statement(node)) for source, node in places))]
+            yield self.propose(edits, WHY_MODULE, title=TITLE_MODULE)
 
 
-def _is_own_or_parameter(source: Source, holder: ast.expr) -> bool:
-    """Whether it is the object itself, whose own attribute it may be, or what a loop over parameters goes through."""
-    if isinstance(holder, ast.Name) and holder.id == "self":
-        return True
-    around = (one for one in blocks.loops(source, holder) if isinstance(one, ast.For))
-    walked = (one for one in around if calls.path_of(holder) in names.binds(one.target))
-    return any("parameters" in calls.name_of(call) for one in walked for call in calls.within(one.iter))
+def _by_method(statements: Iterable[tuple[Source, ast.stmt]]) -> Iterator[Step]:
+    """The method in place of each statement that sets an attribute of a module, or of several."""
+    for source, statement in statements:
+        match statement:
+            case ast.Assign(targets, value) if all(isinstance(one, ast.Attribute) for one in targets):
+                holders = [one.value for one in targets if isinstance(one, ast.Attribute)]
+            case ast.Expr(ast.Call(ast.Name("setattr"), [holder, ast.Constant(modes.FLAG), value])):
+                holders = [holder]
+            case _:
+                raise Declined("the flag is set together with something else")
+        lines = [f"{source.segment(one)}.{modes.FLAG}_({source.segment(value)})" for one in holders]
+        yield from replace_statement(source, statement, lines)

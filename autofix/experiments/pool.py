@@ -153,7 +153,7 @@ class Pool:
         self._runs.builder = replace(
             self._runs.builder, once=not diagnosis.trace.remade, written=numbers, numbers=bool(numbers)
         )
-        if self._is_spelled(flags_spelled(self.target, diagnosis)):
+        if self._is_said_by_flags(diagnosis):
             return
         sites = self._chosen(places.sites(diagnosis))
         if (stand := places.standing(diagnosis)) and any(learning.orphans(self._tried(sites))):
@@ -197,11 +197,18 @@ class Pool:
         numbers = [self._probe.submit(request) for request in requests]
         return places.chosen(choices, [*map(self._made, numbers)])
 
-    def _is_spelled(self, files: Mapping[Path, bytes]) -> bool:
-        """Whether everything that is owned learns once flags are set by their name: then that is what the code says."""
-        builder = replace(self._runs.builder, written=files)
-        run = self._made(self._probe.submit(builder.first(_FIRST_RUN))) if files else None
-        if run is None or comparable(run) or not learning.all_learn(run, self.baseline.counts):
+    def _is_said_by_flags(self, diagnosis: Diagnosis) -> bool:
+        """Whether flags that torch does not look at say what is to learn: of modules, or of a name much like theirs.
+
+        So they do where the script then runs, and all that is owned learns but for what has its own flag off.
+        """
+        files = flags_spelled(self.target, diagnosis)
+        if not files and not (diagnosis.cause is Cause.NO_GRAPH and diagnosis.trace.seen("module-flag-on")):
+            return False
+        builder = replace(self._runs.builder, written=files, flags=True)
+        run = self._made(self._probe.submit(builder.first(_FIRST_RUN)))
+        owns = comparable(run) or run.seen("module-flag-is-read")  # then it is an attribute of the program's own
+        if owns or not learning.all_learn(run, self.baseline.counts):
             return False
         self._forget(builder)
         return True

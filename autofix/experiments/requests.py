@@ -119,6 +119,8 @@ class Builder:
     """The files in which a reference gets past the failure, where it is no call of torch's that it does otherwise."""
     numbers: bool = False
     """Whether that is a loss which is a number in some passes."""
+    flags: bool = False
+    """Whether a flag that is set on a module is that of its parameters."""
     anywhere: bool = False
     """Whether what is written to a leaf, and something else learns by, is for its pass, also outside of modules."""
     patient: bool = False
@@ -132,7 +134,7 @@ class Builder:
             self._shared("reference", spec), marks=dict(self.removed or {}), sites=self.sites,
             truncated=spec.reading.truncated, reading=spec.reading.refused.value if operation else "",
             follow=(operation and self.converts) or any(site.action == "follow" for site in self.sites),
-            anywhere=operation and self.anywhere,
+            anywhere=operation and self.anywhere, flags=self.flags,
             twice=self.baseline.failure is not None and self.baseline.failure.kind == Cause.DIFFERENTIATED_ONCE,
         )  # fmt: skip
         # Steps made by hand are writes, which only a run that is watched sees: they tell passes apart and where to cut.

@@ -100,6 +100,7 @@ class Run(State):
         self.enter(self.tracer, aims)
         if self.request.watch_origins:
             self._watch_origins()
+            self._watch_flags(holds=False)
         if self.request.watch_calls:
             self.refusals = self.modes.enter_context(Refusals())
         else:
@@ -113,6 +114,13 @@ class Run(State):
                 self.picture,
                 Stopper(self.request, self.taps, self.stop, self.mark, self.stop_at_mark),
             ]
+
+    def _watch_flags(self, *, holds: bool) -> None:
+        from .failure.module_flags import ModuleFlags
+
+        flags = ModuleFlags(self.frames, self.taps, self.names, holds=holds)
+        flags.install()
+        self.taps.listeners.append(flags)
 
     def _watch_origins(self) -> None:
         from .failure.origins import Origins
@@ -139,6 +147,8 @@ class Run(State):
             if asked.watch_origins:
                 self._watch_origins()
             arming.arm(self, uses, hooks)
+            if asked.flags:
+                self._watch_flags(holds=True)
         self.courses = Courses(self.taps, self.names, self.witness, self.guards)
         # Guards first: they must see a segment end before the witness looks; the freezer undoes a step last of all.
         heard += [self.guards, self.courses, self.witness]

@@ -46,9 +46,15 @@ def orphans(run: wire.Trace) -> Iterator[str]:
 
 
 def all_learn(run: wire.Trace, before: Sequence[int]) -> bool:
-    """Whether all learns that optimizers own which have stepped more often than in a shorter run."""
+    """Whether all learns that optimizers own which have stepped more often than in a shorter run.
+
+    What stays frozen does not, but then the rest of what such an optimizer owns does.
+    """
     later = [i for i, count in enumerate(run.counts) if count > (before[i] if i < len(before) else 0)]
-    return not any(next(_orphans_of(run, index), "") for index in later)
+    frozen = {fact.subject for fact in run.seen("stays-frozen")}
+    idle = [set(_orphans_of(run, index)) for index in later]
+    owned = [set(run.parameters(index)) for index in later]
+    return all(names <= frozen and names < own for names, own in zip(idle, owned, strict=True))
 
 
 def _orphans_of(run: wire.Trace, index: int) -> Iterator[str]:

@@ -16,7 +16,7 @@ from ..wire import Frame
 from . import caller, graph
 from .names import Names
 from .remembered import Remembered
-from .taps import Listener, Taps
+from .taps import Call, Listener, Taps
 
 _ASKED = ("freeze", "requires_grad", None)
 """Keywords by which a call says whether a parameter is to train; None stands for `**options`."""
@@ -50,13 +50,17 @@ def listen(
 class Unreachable(Listener):
     """Parameters that were made before training began, get gradients, and that nothing of the program's holds.
 
-    No variable, module or optimizer has them, only the graph of what was computed from them. So it is with those that
-    get no gradient because a deep copy took the place of what was computed from them.
+    So are those of a later phase, which more than one backward reaches. No variable, module or optimizer has them, only
+    the graph of what was computed from them. So it is with those that get no gradient because a deep copy took the
+    place of what was computed from them.
     """
 
     def __init__(self, frames: Frames, taps: Taps, names: Names) -> None:
         self._frames, self._taps, self._names = frames, taps, names
         self._made = Remembered[Raw]()
+        self._late = Remembered[Raw]()
+        """Those that were made since, until a second backward reaches them."""
+        self._reached = Remembered[int]()
         self._copied: list[torch.Tensor] = []
         listen(self._keep)
 
@@ -73,6 +77,13 @@ class Unreachable(Listener):
         found = ((one, self._made.of(one)) for one in lone)
         return {"facts": tuple(self._frames.fact("unreachable", raw) for _, raw in found if raw)}
 
+    def backward(self, call: Call) -> None:
+        for one in graph.leaves(graph.walk(call.roots)) if len(self._late) else ():
+            if one in self._late and self._reached.of(one) not in (None, call.index):
+                self._made.keep(one, self._late.of(one) or ())
+            elif one in self._late:
+                self._reached.keep(one, call.index)
+
     def copied(self, result: torch.Tensor) -> None:
         """A deep copy takes the place of a result: the parameters that were made for this are kept to be told of."""
         if not len(self._made):
@@ -82,8 +93,8 @@ class Unreachable(Listener):
     def _keep(self, parameter: torch.Tensor) -> None:
         """Those that the program makes by its own hand: a layer that is let go of may have been a fixed projection."""
         by = caller.frame()
-        if not self._taps.calls and by is not None and self._frames.owns(by.f_code):
-            self._made.keep(parameter, self._frames.here())
+        if by is not None and self._frames.owns(by.f_code):
+            (self._late if self._taps.calls else self._made).keep(parameter, self._frames.here())
 
 
 def unasked(text: bytes, place: Frame) -> bool:

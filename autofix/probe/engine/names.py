@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter, deque
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from itertools import islice
 from types import FrameType
 from typing import Any
@@ -29,7 +29,7 @@ def listed(names: list[str]) -> str:
 
 
 class Names:
-    """Looks at scopes during the first few steps, and remembers the containers it found there."""
+    """Looks at scopes during the first few steps of each phase, and remembers the containers it found there."""
 
     def __init__(
         self,
@@ -37,7 +37,8 @@ class Names:
         sketch: Callable[[list[torch.Tensor]], tuple[tuple[float, ...], ...]] = lambda tensors: ((),) * len(tensors),
     ) -> None:
         self._frames, self._sketch = frames, sketch
-        self._looks = self._searches = 0
+        self._looks = Counter[Hashable]()
+        self._searches = 0
         self._roots: dict[int, tuple[str, Any]] = {}
         # Weakly: whoever holds a result holds its graph, and with it what the reference copied for it.
         self._names = Remembered[str]()
@@ -46,11 +47,14 @@ class Names:
         self._bound: dict[str, int] = {}
         self._rebuilt: set[str] = set()
 
-    def look(self, frame: FrameType | None = None) -> None:
-        """Look through the user's frames now, or from `frame` outwards; only the first few calls do anything."""
-        if self._looks >= _LOOKS:
+    def look(self, frame: FrameType | None = None, phase: Hashable = None) -> None:
+        """Look through the user's frames now, or from `frame` outwards, as in each of the first few calls of a phase.
+
+        What a later phase trains may not have been there before.
+        """
+        if self._looks[phase] >= _LOOKS:
             return
-        self._looks += 1
+        self._looks[phase] += 1
         frame = frame or sys._getframe(1)
         found, outermost = self._scopes(frame), self._outermost(frame)
         for name, value in found:
@@ -68,7 +72,11 @@ class Names:
 
     def search(self, tensors: list[torch.Tensor]) -> None:
         """Name what an optimizer was given later than the first looks: the second of a name is `f.weight (2)`."""
-        if self._looks < _LOOKS or self._searches >= _LOOKS or all(map(self._names.of, tensors)):
+        if (
+            max(self._looks.values(), default=0) < _LOOKS
+            or self._searches >= _LOOKS
+            or all(map(self._names.of, tensors))
+        ):
             return
         self._searches += 1
         taken = set(map(self._names.of, self._names))

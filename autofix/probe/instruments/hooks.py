@@ -28,7 +28,7 @@ _GRADIENT: Any = torch._C.TensorBase.grad
 _LATEST = 1_000
 """Calls of modules before the first backward that are remembered."""
 _SKETCHED = 12
-"""Steps before which the gradients are looked at."""
+"""Steps from the first backward of a place on within which the gradients that it sends are looked at."""
 
 
 @dataclass(slots=True)
@@ -77,6 +77,9 @@ class Hooks(Listener):
     def __init__(self, frames: Frames, taps: Taps, names: Names, witness: Witness) -> None:
         self._frames, self._taps, self._names, self._witness = frames, taps, names, witness
         self._steps = 0
+        self._begun: dict[Raw, int] = {}
+        """How many steps there had been when each place first went backward."""
+        self._looks = False
         self._due: dict[tuple[CodeType, bool], _Due] = {}
         self._counting = False
         self._keeper: CodeType | None = None
@@ -170,6 +173,7 @@ class Hooks(Listener):
             for one in early:  # what came before belongs to a beginning that runs may share, and says nothing
                 if one.newest > oldest:
                     self._calls(one)
+        self._looks = self._steps < self._begun.setdefault(call.stack, self._steps) + _SKETCHED
         if not call.accumulate or not self._sketches:
             return
         owned = set().union(*self._taps.owned)
@@ -277,8 +281,8 @@ class Hooks(Listener):
 
     @property
     def _sketches(self) -> bool:
-        """Whether gradients are looked at: there are steps to compare them by, and few so far."""
-        return bool(self._taps.optimizers) and self._steps < _SKETCHED
+        """Whether gradients are looked at: there are steps to compare them by, and few since this phase began."""
+        return bool(self._taps.optimizers) and self._looks
 
     def _add_up(self, due: _Due, gradient: torch.Tensor) -> None:
         if self._sketches and gradient.is_floating_point():

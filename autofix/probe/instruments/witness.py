@@ -15,7 +15,7 @@ from ..engine.quiet import quiet
 from ..engine.sketch import Sketcher
 from ..engine.taps import Call, Listener, copies, parameters
 from ..engine.transforms import outside
-from ..program.frames import Frames
+from ..program.frames import Frames, Raw
 from .guards import Guards
 
 _MOST = 1000
@@ -38,6 +38,8 @@ class Witness(Listener):
         """The leaves whose derivatives calls gave: an edit may ask for more, and the others keep their places."""
         self._losses: list[float] = []
         self._calls = self._sent = 0
+        self._latest: Raw = ()
+        """Where the latest backward was called."""
         self._shapes: dict[int, str] = {}
         self._outdated: dict[int, bool] = {}
         self.guards: Guards | None = None
@@ -47,7 +49,7 @@ class Witness(Listener):
 
     def step(self, index: int, optimizer: torch.optim.Optimizer) -> None:
         params = parameters(optimizer)
-        self._names.look()
+        self._names.look(phase=(index, self._latest))
         self._names.search(params)
         with quiet():
             gradients = self._sketcher.sketches([p.grad for p in params])
@@ -78,6 +80,7 @@ class Witness(Listener):
     def backward(self, call: Call) -> None:
         self._calls += 1
         self._sent += call.accumulate
+        self._latest = call.stack
         with quiet():
             pairs = zip(call.roots, call.gradients, strict=False)
             self._losses.extend(_loss(*pair) for pair in pairs if isinstance(pair[0], torch.Tensor))

@@ -11,7 +11,9 @@ is the other network's output in a loss that two networks share. This is not sai
   discriminator: then all outputs of that network have to be as new as its parameters;
 - where both optimizers step by the same backward: then the first one learns through that value, it is no constant;
 - where the edit moves the first step behind the second backward: then nothing is computed again;
-- where one optimizer owns both networks.
+- where one optimizer owns both networks;
+- where the value was made once for all passes, of parameters alone: nobody trains them, and reads for ever what they
+  were at first.
 
 ## Why it matters
 
@@ -94,6 +96,20 @@ for _ in range(5):
     of_field.step()
     of_camera.step()
 """
+MIXED = """\
+scores, net = nn.Parameter(torch.zeros(3)), nn.Linear(3, 2)
+of_scores, of_net = torch.optim.SGD([scores], lr=0.1), torch.optim.SGD(net.parameters(), lr=0.1)
+weights = scores.softmax(0)
+def mixed(x):
+    return net(weights * x)
+for _ in range(5):
+    train[of_scores]: (mixed(torch.randn(6, 3)) - 1).square().mean()
+    train[of_net]: (mixed(torch.randn(6, 3)) + 1).square().mean()
+"""
+READ = "    return net(weights"
+OF_DATA = MIXED.replace("scores.softmax(0)\n", "scores * data\n").replace(
+    "weights =", "data = torch.randn(6, 3)\nweights ="
+)
 MADE, LOOP = "rays = camera(grid).tanh()\n", "for _ in range(5):\n"
 NEIGHBOUR = (
     "    of_right.zero_grad()\n    u = left(x)\n    loss_right = (v + 1).square().mean() + (v - u).square().mean()\n"
@@ -110,10 +126,12 @@ class ConstantIsComputedAnew(Property):
     raises = (
         Example(ADVANTAGE, "    loss = ", "    value = critic(state).squeeze(1)\n    loss = "),
         Example(SHARED, "    of_right.zero_grad()\n", NEIGHBOUR),
+        Example(OF_DATA, READ, f"    weights = scores * data\n{READ}"),
     )
     silent = (
         Example(STEPPED, STEPPED, MOVED),
         Example(CAST, MADE + LOOP, LOOP + "    " + MADE),
+        Example(MIXED, READ, f"    weights = scores.softmax(0)\n{READ}"),
         Example(GAN, "    of_g.zero_grad()\n", "    of_g.zero_grad()\n    for_real = D(real)\n"),
         Example(ADVANTAGE, "(reward - value)", "(reward - value.detach())"),
         Example(THROUGH, "    loss = (value", VALUE),
@@ -123,10 +141,13 @@ class ConstantIsComputedAnew(Property):
         letter, edited = evidence.letter, evidence.edited
         if not evidence.assessment.refreshes or len(letter.counts) < 2:  # noqa: PLR2004  nothing is a constant to one optimizer alone
             return None
+        sourced = evidence.sourced
+        if sourced.reused and not sourced.again and not sourced.fed:
+            return None
         departing = (first_departing(letter, edited, tolerance) for tolerance in (LIVE, EXACT))
         first = {(one[0].optimizer, one[2]) for one in departing if one is not None}
         steps = {f"{index} {number}" for index, number in first if _follows_a_step(edited, index, number)}
-        facts = (one for one in evidence.sourced.seen("constant-was-stepped") if one.subject in steps)
+        facts = (one for one in sourced.seen("constant-was-stepped") if one.subject in steps)
         return next((self.found(one.stack) for one in facts), None)
 
 

@@ -150,7 +150,8 @@ class NextPassIsAnother(Property):
         made = evidence.shortened(evidence.reading, Intervention.SHORTENED)
         if made is None or made.are_alike:
             return None
-        again = [*_ran_again(removed, made.code), *_ran_again(written, made.edited)]
+        sooner = _begins(code) - _begins(made.code)
+        again = [*_ran_again(removed, made.code, sooner), *_ran_again(written, made.edited, sooner)]
         if not again:
             return None
         path, line = again[0]
@@ -168,9 +169,17 @@ def _latest(run: wire.Trace) -> Iterator[tuple[_Line, int]]:
             yield (path, line), max(calls for _, calls in some)
 
 
-def _ran_again(before: dict[_Line, int], run: wire.Trace) -> list[_Line]:
-    """Those of some lines, each with when it ran last, that ran later in this run."""
-    return [line for line, calls in _latest(run) if calls > before.get(line, calls)]
+def _begins(run: wire.Trace) -> int:
+    """How many backward calls come before the latest phase that has an optimizer of its own; 0 where one makes all."""
+    first: dict[int, int] = {}
+    for step in run.steps:
+        first.setdefault(step.optimizer, step.calls)
+    return max(first.values()) if len(first) > 1 else 0
+
+
+def _ran_again(before: dict[_Line, int], run: wire.Trace, sooner: int) -> list[_Line]:
+    """Those of some lines, each with when it ran last, that ran later in this run, whose phase begins sooner."""
+    return [line for line, calls in _latest(run) if calls > before.get(line, calls + sooner) - sooner]
 
 
 def _ran_before(evidence: Evidence, run: wire.Trace) -> Iterator[tuple[_Line, int]]:

@@ -96,10 +96,11 @@ class StatisticsMoveMoreOften(Property):
         code, edited = evidence.followed, evidence.edited
         if evidence.letter.reused:
             return None
-        passes = max(code.counts, default=0) or code.backward_count
+        passes = [*filter(None, code.counts)] or [code.backward_count]  # each phase may have an optimizer of its own
         mine = counted(edited)
         for name, count in counted(code).items():
-            if count <= passes + 1 < mine.get(name, 0) and mine[name] - count > 1:
+            more = mine.get(name, 0)
+            if more - count > 1 and any(count <= one + 1 < more for one in passes):
                 return self.found(subject=f"{name}running_mean") if _may_be_read(evidence) else None
         return None
 
