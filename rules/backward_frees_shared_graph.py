@@ -3,7 +3,8 @@
 ## What it does
 Adds `retain_graph=True` to the earlier backward, in whatever spelling it has: `loss.backward()`,
 `torch.autograd.backward(...)`, `torch.autograd.grad(...)`, a scaled loss, a helper that passes the flag on. Where one
-of several optimizers steps behind it, the backward may also be meant to reach its parameters alone: `inputs=...`.
+of several optimizers steps behind it, the backward may also be meant to reach its parameters alone: `inputs=...`. So
+may the later one, where gradients are cleared right before it, or each of both where two optimizers step behind them.
 
 ## Why autograd fails
 A backward releases the tensors that its graph saved as soon as it has used them. Two losses that share a part of the
@@ -18,6 +19,7 @@ into the next: it then grows without bound, which the run shows.
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Iterator
 
 from autofix.probe.wire import Stack
@@ -29,6 +31,8 @@ from autofix.syntax.edits import Step, set_keyword
 CREATE = (
     "The derivative gets a graph of its own, so that a loss can be trained through it, and keeps the one it came from."
 )
+EACH = "The graph is kept for the later backward, and each of both leaves gradients only in what one optimizer steps."
+LATER = "The graph is kept for the later backward, which leaves gradients only in what is cleared right before it."
 OWN = "The earlier backward keeps the graph, and leaves gradients only in what its own optimizer steps."
 WHY = "The earlier backward keeps the graph, so that the later one finds the shared part as the forward left it."
 
@@ -77,6 +81,33 @@ for _ in range(5):
     loss = (h[:, 0] - 1).square().mean() + term
     loss.backward()
     of_net.step()
+! a critic's loss is to leave nothing in the generator, whose score it shares
+G, D = torch.nn.Linear(2, 3), torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
+g_opt = torch.optim.SGD(G.parameters(), lr=0.1)
+d_opt = torch.optim.SGD(D.parameters(), lr=0.1)
+for _ in range(4):
+    held, score = D(torch.randn(5, 3)), D(G(torch.randn(5, 2)))
+    g_loss, d_loss = -score.mean(), torch.relu(1 - held).mean() + torch.relu(1 + score).mean()
+    g_opt.zero_grad()
+-    g_loss.backward()
++    g_loss.backward(retain_graph=True)
+    d_opt.zero_grad()
+-    d_loss.backward()
++    d_loss.backward(inputs=list(D.parameters()))
+    g_opt.step(), d_opt.step()
+! unsafe: both are cleared first, and either network may be meant to learn from both losses
+G, D = torch.nn.Linear(2, 3), torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
+g_opt = torch.optim.SGD(G.parameters(), lr=0.1)
+d_opt = torch.optim.SGD(D.parameters(), lr=0.1)
+for _ in range(4):
+    held, score = D(torch.randn(5, 3)), D(G(torch.randn(5, 2)))
+    g_opt.zero_grad(), d_opt.zero_grad()
+-    (-score.mean()).backward()
+-    (score - held).exp().mean().backward()
++    (-score.mean()).backward(retain_graph=True, inputs=list(G.parameters()))
++    (score - held).exp().mean().backward(inputs=list(D.parameters()))
+    g_opt.step()
+    d_opt.step()
 ! a helper passes the flag on, and another derivative of the same forward has a graph
 net = torch.nn.Sequential(torch.nn.Linear(2, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
@@ -104,21 +135,43 @@ run(None)
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """One proposal for each earlier backward that freed a part, and one for the caller of a helper."""
         for stack in dict.fromkeys(saved.freed_by for saved in diagnosis.trace.saved if saved.freed_by):
-            yield from self._keep(stack, sources, several=len(diagnosis.trace.counts) > 1)
+            yield from self._keep(stack, diagnosis, sources)
 
-    def _keep(self, stack: Stack, sources: Sources, *, several: bool) -> Iterator[Proposal]:
+    def _keep(self, stack: Stack, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         for depth, (source, node) in enumerate(keeping.freeing(stack, sources)):
             passed_on = depth == 0 and keeping.passes_on(node)
             keep = set_keyword(source, node, keeping.FLAG, "True")
             yield self.propose(keep, WHY, later=passed_on)
-            if several and (only := _reaching_only(source, node)):
+            if len(diagnosis.trace.counts) > 1 and (only := _reaching_only(source, node)):
                 yield self.propose([*keep, *only], OWN, title="Keep the graph, and train what steps next alone")
+            for only, why in (
+                _each_its_own(source, node, diagnosis, sources) if len(diagnosis.failure.concerned) > 1 else ()
+            ):
+                yield self.propose([*keep, *only], why, title="Keep the graph, and let each loss train its own")
         flagged = list(keeping.freeing(stack, sources, keeping.CREATE))
         for source, node in flagged[-1:]:
             if calls.differentiation(flagged[0][1]) is not vocabulary.GRAD or calls.keyword(node, keeping.CREATE):
                 continue
             edits = set_keyword(source, node, keeping.CREATE, "True")
             yield self.propose(edits, CREATE, title="Give the derivative a graph", tier=Tier.CREATE)
+
+
+def _each_its_own(
+    source: Source, earlier: ast.Call, diagnosis: Diagnosis, sources: Sources
+) -> Iterator[tuple[list[Step], str]]:  # fmt: skip
+    """`inputs=` of the failing backward with what is cleared right before it; else of both, with what is stepped then.
+
+    Of two optimizers that step behind both, nobody says which loss is whose: each way is tried.
+    """
+    for _, there, later in sources.located(diagnosis.failure.stack[:1]):
+        if not isinstance(later, ast.Call):
+            continue
+        if steps := owning.reaching_cleared(there, later):
+            yield steps, LATER
+        elif there is source and (stepped := owning.stepped_later(source, source.statement(later)))[1:]:
+            for one, other in itertools.permutations(stepped, 2) if len(stepped) == 2 and later is not earlier else ():  # noqa: PLR2004
+                first = owning.reaching_only(source, earlier, [one])
+                yield [*first, *owning.reaching_only(source, later, [other])], EACH
 
 
 def _reaching_only(source: Source, node: ast.Call) -> list[Step]:

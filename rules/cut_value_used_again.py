@@ -22,7 +22,7 @@ from contextlib import suppress
 
 from autofix.probe.wire import Crossing
 from autofix.search import handed, spelled
-from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
+from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Sources, Tier
 from autofix.syntax import calls, names
 from autofix.syntax.edits import insert_before, replace
 
@@ -192,26 +192,21 @@ def _uses(diagnosis: Diagnosis, sources: Sources) -> Iterator[spelled.Use]:
     """Where the failing loss uses a value by the name that another function gave it."""
     for crossing in diagnosis.crossed:
         around = [(source, node) for _, source, node in sources.located(crossing.used)]
-        for making, made in _made(crossing, sources):
+        for kept in _made(crossing, sources):
             read = ((source, one) for source, node in around for one in calls.tensors_in(node))
-            alike = [(source, one) for source, one in read if _is_attribute(one, making.targets[0])]
+            alike = [(source, one) for source, one in read if _is_attribute(one, kept.target)]
             for source, operand in handed.known(crossing, sources) or alike:
                 here = source.function(operand)
-                if here is not made[0][0].function(making):
+                if here is not kept.made[0][0].function(kept.statement):
                     inside = max(at for at, (one, node) in enumerate(around) if one.function(node) is here)
                     called = next(iter(around[inside + 1 :]), None)
-                    yield spelled.Use(source, source.statement(operand), ast.unparse(operand), making, made, called)
+                    yield spelled.Use(source, source.statement(operand), ast.unparse(operand), kept, called)
 
 
-def _made(crossing: Crossing, sources: Sources) -> Iterator[tuple[ast.Assign, list[tuple[Source, ast.expr]]]]:
-    """The statement that made a value of what it had cut, and kept it by one name; and the calls in and around it."""
-    found = [(source, node) for _, source, node in sources.located(crossing.made)]
-    for index, (source, node) in enumerate(found):
-        match source.statement(node):
-            case ast.Assign(targets=[target], value=value) as making if calls.path_of(target):
-                if any(map(spelled.cuts, ast.walk(value))):
-                    yield making, found[index:]
-                    return
+def _made(crossing: Crossing, sources: Sources) -> list[spelled.Kept]:
+    """The value that a statement made of what it had cut, and kept by one name."""
+    found = (one for one in spelled.makings(crossing.made, sources) if one.target in one.statement.targets)
+    return [one for one in found if any(map(spelled.cuts, ast.walk(one.value)))][:1]
 
 
 def _is_attribute(node: ast.expr, kept: ast.expr) -> bool:

@@ -2,6 +2,7 @@
 
 ## What it does
 Detaches the tensor where it is handed over: `D(fake)` becomes `D(fake.detach())`, also inside helpers and methods.
+Where both losses use one result (`score = D(fake)`), one of them computes it anew: `D(fake.detach())` for `score`.
 
 ## Why autograd fails
 The loss of the second network goes back through its input into the first network, and frees that part of the graph.
@@ -20,12 +21,14 @@ import contextlib
 from collections.abc import Iterator
 
 from autofix.probe.wire import Crossing
-from autofix.search import handed
-from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Sources, Tier
-from autofix.syntax import calls, writes
-from autofix.syntax.edits import Step, append_call
+from autofix.search import handed, spelled
+from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
+from autofix.syntax import calls, names, writes
+from autofix.syntax.edits import Step, append_call, insert_before, replace
 
 WHY = "The loss gets the value of {name}, and its backward no longer goes on into the graph behind it."
+ANEW = "Compute it again, from the detached input"
+WHY_ANEW = "The loss trains what computes it again here, and its backward no longer goes on into the graph behind that."
 _DEEPEST = 4
 
 
@@ -105,6 +108,60 @@ for _ in range(4):
     train[g_opt]: (-D(fake).mean())
     shown = pool.query(fake)
     train_critic(D, d_opt, shown)
+! both losses use one score, and steps throw away what is left in the other network
+G, D = torch.nn.Linear(2, 3), torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
+g_opt, d_opt = torch.optim.SGD(G.parameters(), lr=0.1), torch.optim.SGD(D.parameters(), lr=0.1)
+for _ in range(4):
+    fake = torch.tanh(G(torch.randn(4, 2)))
+    score = D(fake)
+    train[g_opt]: (-score.mean())
+    d_opt.zero_grad()
+-    d_loss = torch.relu(1 - D(torch.randn(4, 3))).mean() + torch.relu(1 + score).mean()
++    d_loss = torch.relu(1 - D(torch.randn(4, 3))).mean() + torch.relu(1 + D(fake.detach())).mean()
+    d_loss.backward()
+    d_opt.step()
+! they step at the end, and what the score is used for is told in two functions of an object
+class Players:
+    def __init__(self):
+        self.G, self.D = torch.nn.Linear(2, 3), torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Linear(4, 1))
+        self.g_opt, self.d_opt = (torch.optim.SGD(net.parameters(), lr=0.1) for net in (self.G, self.D))
+
+    def see(self, noise, real):
+        self.fake = torch.tanh(self.G(noise))
+        self.held, self.score = self.D(real), self.D(self.fake)
+
+    def fool(self):
+        return torch.nn.functional.softplus(-self.score).mean()
+
+    def judge(self):
+-        unlike = torch.nn.functional.softplus(self.score)
++        unlike = torch.nn.functional.softplus(self.D(self.fake.detach()))
+        return (torch.nn.functional.softplus(-self.held) + unlike).mean()
+
+
+players = Players()
+for _ in range(4):
+    players.see(torch.randn(8, 2), torch.randn(8, 3))
+    players.g_opt.zero_grad()
+    players.fool().backward()
+    players.d_opt.zero_grad()
+    players.judge().backward()
+    players.g_opt.step(), players.d_opt.step()
+! unsafe: an encoder may be meant to learn from both losses of what is made of its code
+E, P = torch.nn.Linear(3, 4), torch.nn.Linear(4, 2)
+e_opt, p_opt = torch.optim.SGD(E.parameters(), lr=0.1), torch.optim.SGD(P.parameters(), lr=0.1)
+for _ in range(4):
+    code = E(torch.randn(5, 3)).tanh()
+    guess = P(code)
+    size, fit = guess.exp().mean(), (guess - 1).square().mean()
+-    gap = (guess[:, 0] - guess[:, 1]).square().mean()
++    guess_detached = P(code.detach())
++    gap = (guess_detached[:, 0] - guess_detached[:, 1]).square().mean()
+    e_opt.zero_grad()
+    (size + fit).backward()
+    p_opt.zero_grad()
+    gap.backward()
+    e_opt.step(), p_opt.step()
 ! unsafe: the second loss of one network would train nothing
 net, judge = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 3)), torch.nn.Linear(3, 1)
 opt = torch.optim.Adam(net.parameters())
@@ -129,6 +186,13 @@ for _ in range(4):
     g_loss.backward(retain_graph=True)
     g_opt.step()
     train[d_opt]: d_loss
+! what both losses use was made of numbers that are drawn anew
+G, D = torch.nn.Linear(2, 3), torch.nn.Linear(3, 1)
+g_opt, d_opt = torch.optim.SGD(G.parameters(), lr=0.1), torch.optim.SGD(D.parameters(), lr=0.1)
+for _ in range(4):
+    d_loss = g_loss = D(G(torch.randn(4, 2)) + torch.randn(4, 3)).exp().mean()
+    train[g_opt]: g_loss
+    train[d_opt]: d_loss
 ! the same loss twice: nothing leads out of the shared part
 w = torch.ones(3, requires_grad=True)
 loss = w.exp().sum()
@@ -143,11 +207,29 @@ loss.backward()
         if diagnosis.cause is Cause.SAVED_TENSOR_MODIFIED:
             yield from self._detach_all("stale", 1, diagnosis, sources)
             return
+        yield from self._anew("earlier", 2, diagnosis, sources)
+        yield from self._anew("failing", 4, diagnosis, sources)
         for crossing in sorted(diagnosis.trace.crossings, key=lambda c: order.get(c.by, 9)):
             yield from self._detach(crossing, sources, diagnosis, order.get(crossing.by, 9))
         yield from self._detach_onward(diagnosis, sources)
         yield from self._detach_all("earlier", 0, diagnosis, sources)
         yield from self._detach_all("failing", 6, diagnosis, sources)
+
+    def _anew(self, by: str, later: int, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
+        """What both losses are made of, again for one of them, of inputs that are cut: a detach would cut too much."""
+        freed = (saved.made for saved in diagnosis.trace.saved if saved.freed_by)
+        graph = [(source, node) for stack in freed for _, source, node in sources.located(stack)]
+        crossings = [one for one in diagnosis.trace.crossings if one.by == by]
+        uses: dict[ast.expr, spelled.Use] = {}
+        for use, operand in (one for crossing in crossings for one in spelled.used_by(crossing, sources)):
+            uses.setdefault(operand, use)
+        steps: list[Step] = []
+        with contextlib.suppress(Declined):
+            for path in dict.fromkeys(use.path for use in uses.values()):
+                mine = {one: use for one, use in uses.items() if use.path == path}
+                steps += _given_values(mine, sources, graph)
+            if steps:
+                yield self.propose(steps, WHY_ANEW, title=ANEW, later=later)
 
     def _detach(
         self, crossing: Crossing, sources: Sources, diagnosis: Diagnosis, later: int
@@ -195,3 +277,16 @@ loss.backward()
             yield self.propose([step for steps in edits for step in steps], WHY.format(name=names), later=later)
         for steps, name in edits.items() if by == "stale" else ():
             yield self.propose(steps, WHY.format(name=name), later=later)
+
+
+def _given_values(
+    uses: dict[ast.expr, spelled.Use], sources: Sources, graph: list[tuple[Source, ast.expr]]
+) -> list[Step]:  # fmt: skip
+    """One value where it is used, computed of what is cut; by a name of its own where it is used more than once."""
+    first = min(uses.values(), key=lambda use: use.statement.lineno)
+    text = first.from_values(sources, graph)
+    if not text or len(uses) == 1:
+        return [step for one in uses if text for step in replace(first.source, one, text)]
+    name = names.unused(first.source, f"{first.path.rpartition('.')[2]}_detached")
+    made = insert_before(first.source, first.statement, [f"{name} = {text}"])
+    return [*made, *(step for one in uses for step in replace(first.source, one, name))]

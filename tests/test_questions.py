@@ -10,7 +10,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 from lawful import PARTS, Program
-from laws import losses
+from laws import losses, players
 from reports import report as some_report
 
 from autofix import pipeline
@@ -85,6 +85,8 @@ def asked(report: Report) -> Question:
     ("program", "codes", "expected"),
     [
         (BENT, ("AG201", "AG202"), ("Should critic also learn from `actor_loss`?", ["apart", "both"])),
+        (players.TARGETS, ("AG201", "AG202"), ("Should G also learn from `loss_d`?", ["apart", "both"])),
+        (players.BOTH, ("AG201", "AG202"), ("Should G also learn from `loss_d`?", ["apart", "both"])),
         pytest.param(
             *(LEFT, ("AG201", "AG202"), ("Should G also learn from `loss_d`?", ["own", "both"])),
             marks=pytest.mark.apart("long"),
@@ -238,6 +240,8 @@ def asked(report: Report) -> Question:
     ],
     ids=[
         "two losses",
+        "a game with targets",
+        "a game in which each learns from both",
         "left over",
         "an average",
         "a target",

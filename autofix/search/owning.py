@@ -35,6 +35,21 @@ def stepped_next(source: Source, statement: ast.stmt) -> ast.expr | None:
     return stepped(following) if following is not None else None
 
 
+def cleared_before(source: Source, statement: ast.stmt) -> ast.expr | None:
+    """The one optimizer, or module, whose gradients are cleared right before a backward, behind all that was trained.
+
+    What is cleared there keeps nothing of an earlier backward: it is what this one is to train.
+    """
+    found: dict[str, ast.expr] = {}
+    for one in reversed(blocks.before(blocks.block_of(source, statement), statement)):
+        match calls.statement_call(one):
+            case ast.Call(func=ast.Attribute(value=owner, attr="zero_grad")) if calls.path_of(owner):
+                found[calls.path_of(owner)] = owner
+            case _ if update.trains(one):
+                break
+    return next(iter(found.values())) if len(found) == 1 else None
+
+
 def stepped_later(source: Source, statement: ast.stmt) -> list[ast.expr]:
     """The optimizers stepped after a statement of its function, in this pass or behind its loop, in this order."""
     holders = blocks.holders(source, statement)
@@ -117,6 +132,25 @@ def reaching_only(source: Source, call: ast.AST, optimizers: Sequence[ast.expr])
         parts = (f"*{text}" if own else f"*({text})" for text, (_, own) in zip(every, given, strict=True))
         return set_keyword(source, call, "inputs", f"[{', '.join(parts)}]")
     return set_keyword(source, call, "inputs", f"list({every[0]})" if given[0][1] else f"[{every[0]}]")
+
+
+def reaching_cleared(source: Source, call: ast.Call) -> list[Step]:
+    """`inputs=` with what is cleared right before a backward, the parameters of an optimizer or of a module."""
+    if (owner := cleared_before(source, source.statement(call))) is None:
+        return []
+    path = calls.path_of(owner)
+    if not any(path in (calls.path_of(one.func), _listed(one)) for one in source.walk() if isinstance(one, ast.Call)):
+        return reaching_only(source, call, [owner])
+    return [] if calls.keyword(call, "inputs") else set_keyword(source, call, "inputs", f"list({path}.parameters())")
+
+
+def _listed(call: ast.Call) -> str:
+    """The module whose parameters a call lists."""
+    return (
+        calls.path_of(call.func.value)
+        if isinstance(call.func, ast.Attribute) and call.func.attr == "parameters"
+        else ""
+    )
 
 
 def _given(source: Source, call: ast.Call, optimizer: ast.expr) -> str:

@@ -117,3 +117,8 @@ def loss(stack: wire.Stack) -> str:
             held = isinstance(node.func, ast.Attribute) and node.func.attr == "backward" and not node.args
             return ast.unparse(node.func.value if held and isinstance(node.func, ast.Attribute) else node)[:_LONG]
     return ""
+
+
+def called(stack: wire.Stack) -> str:
+    """A loss as the code calls it, or by its place."""
+    return f"`{name}`" if (name := loss(stack)) else f"the loss of {at(stack)}"

@@ -16,6 +16,7 @@ from autofix.verdict.left_open.in_turn import with_both
 from autofix.verdict.left_open.other_name import with_copy
 from autofix.verdict.left_open.own_output import with_input
 from autofix.verdict.left_open.start import with_start
+from autofix.verdict.left_open.two_losses import with_own
 from autofix.verdict.meant import meant
 from autofix.verdict.runs import Runs, once
 from autofix.verdict.to_come import may_do_otherwise
@@ -91,7 +92,7 @@ class Evidence(Runs):
     @once
     def _unanswered(self) -> Assessment:
         found = with_constants(self, meant(self, assess(self)))
-        for told in (with_input, with_start, with_copy, with_both):
+        for told in (with_own, with_input, with_start, with_copy, with_both):
             if found.effect is Effect.CHANGED and found.reading is None:
                 found = told(self, found)
         return found

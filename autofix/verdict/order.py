@@ -87,11 +87,12 @@ def _key(fix: Fix, bytes_of_equals: float = math.inf) -> Key:
     # a name keeps its value or records are emptied together, gradients change as they were hardly meant.
     reading = verdict.reading
     usual = reading is not None and any((
-        reading.separated, reading.targets, reading.input_kept, reading.begun, reading.copied, reading.at_once,
-        reading.emptied,
+        reading.separated, reading.apart, reading.targets, reading.input_kept, reading.begun, reading.copied,
+        reading.at_once, reading.emptied,
     ))  # fmt: skip
     # Where an old name keeps its value, what is gone may be the gradient of an earlier pass that had written to it.
-    own_values = reading is not None and reading.copied
+    # Where a network is kept out of another one's loss, it is what that sent.
+    spared = reading is not None and bool(reading.copied or reading.apart)
     # What departs from all that the code may mean stands behind what equals a meaning that it hardly has.
     departs = verdict.effect is Effect.UNKNOWN and bool(verdict.changes)
     changed = (verdict.effect is Effect.CHANGED or departs) and not usual
@@ -104,7 +105,7 @@ def _key(fix: Fix, bytes_of_equals: float = math.inf) -> Key:
     return Key(
         unsafe=verdict.applicability is not Applicability.SAFE,
         starves=verdict.starves
-        or (not own_values and any(change.candidate == 0 < change.reference for change in verdict.changes))
+        or (not spared and any(change.candidate == 0 < change.reference for change in verdict.changes))
         or any(one.property in _STARVED for one in verdict.findings),
         beside=False,
         doubts=doubts,

@@ -19,12 +19,12 @@ from autofix.experiments.readings.letters import (
 )
 from autofix.probe import wire
 from autofix.syntax import calls
-from autofix.verdict.blame import loss
+from autofix.verdict.blame import called
 from autofix.verdict.derivatives import derivative, gradient
 from autofix.verdict.effect import trains_alike
 from autofix.verdict.law import at, is_broken, required
 from autofix.verdict.laws.a_name_keeps_its_value import is_half
-from autofix.verdict.left_open import in_turn, other_name, own_output, start
+from autofix.verdict.left_open import in_turn, other_name, own_output, start, two_losses
 from autofix.verdict.left_open.averages import constant_averages
 from autofix.verdict.left_open.handed_on import ended_by_call
 from autofix.verdict.runs import Runs
@@ -53,7 +53,7 @@ def questions(runs: Runs) -> Iterator[Question]:
     found = (
         _refused,
         _target,
-        _two_losses,
+        two_losses.asked,
         _left_over,
         _weight,
         _old_values,
@@ -148,31 +148,12 @@ def _constant(runs: Runs, name: str, unnamed: str, about: str, role: str) -> Que
     return Question(about, f"Should the loss also train {whom}?", used.stack, answers)
 
 
-def _two_losses(runs: Runs) -> Question | None:
-    fact = next(iter(runs.letter.seen("mixed")), None)
-    owners = [i for i, names in enumerate(runs.letter.names[: len(runs.letter.counts)]) if _begins(names, fact)]
-    if fact is None or not owners or not runs.freed_by:
-        return None
-    apart = replace(runs.code, apart=(wire.KeptOut(fact.stack, owners[0]),))
-    name = _loss(fact.stack)
-    answers = (
-        Answer("apart", f"{fact.subject} does not learn from {name}", apart),
-        Answer("both", f"{fact.subject} learns from {name}, too", runs.code),
-    )
-    text = f"Should {fact.subject} also learn from {name}?"
-    return Question("loss-trains-two-networks", text, fact.stack, answers)
-
-
-def _begins(names: tuple[str, ...], fact: wire.Fact | None) -> bool:
-    return fact is not None and bool(names) and f"{names[0]}.".startswith(f"{fact.subject}.")
-
-
 def _left_over(runs: Runs) -> Question | None:
     fact = next(iter(runs.letter.seen("cross-talk")), None)
     if fact is None:
         return None
     index = next((i for i, names in enumerate(runs.letter.names) if fact.subject in names), 0)
-    who, name = runs.letter.owner(index), _loss(fact.stack)
+    who, name = runs.letter.owner(index), called(fact.stack)
     answers = (
         Answer("own", f"{who} learns from its own loss alone", replace(runs.code, separated=True)),
         Answer("both", f"{who} learns from {name}, too", runs.code),
@@ -261,7 +242,7 @@ def _derivative(runs: Runs) -> Question | None:
     place = derivative(runs) or gradient(runs)
     if not place:
         return None
-    name = _loss(runs.failure.stack) if runs.failure.in_backward else "the loss"
+    name = called(runs.failure.stack) if runs.failure.in_backward else "the loss"
     answers = (
         Answer(
             "through",
@@ -283,7 +264,7 @@ def _growing(runs: Runs) -> Question | None:
     fact = next(iter(runs.letter.seen("loss-grows-over-steps")), None)
     if fact is None:
         return None
-    name = _loss(fact.stack)
+    name = called(fact.stack)
     answers = (
         Answer("own", f"each step uses only the new terms of {name}", replace(runs.code, truncated=True)),
         Answer("all", f"each step uses all terms that were summed up in {name} so far", runs.code),
@@ -292,7 +273,3 @@ def _growing(runs: Runs) -> Question | None:
         f"{name} keeps growing. Does each step use only its new terms, or do backward and step belong after the loop?"
     )
     return Question("loss-grows-over-loop", text, fact.stack, answers)
-
-
-def _loss(stack: wire.Stack) -> str:
-    return f"`{name}`" if (name := loss(stack)) else f"the loss of {at(stack)}"

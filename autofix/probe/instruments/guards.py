@@ -418,8 +418,8 @@ class Guards(Listener):
         calls = self._used(optimizer)
         segment = {n for n in calls if self._call_segments[n] == self._segment}
         self._mixed.step(index, calls, segment, self._calls)
-        for stack, name in self._mixed.sure():
-            self._report("mixed", stack, name)
+        for fact, stack, name in self._mixed.sure():
+            self._report(fact, stack, name)
 
     def _undecided_faults(self) -> Iterator[wire.Fact]:
         """Graphs that grow, if no step has shown that they end with it, and doubts about losses for another network.
@@ -429,9 +429,9 @@ class Guards(Listener):
         for stack, site in self._sites.items():
             if site.grows and not site.ends and ("growth", stack) not in self.found:
                 yield self._frames.fact("growth", stack, site.grows)
-        for stack, name in self._mixed.doubted():
-            if ("mixed", stack) not in self.found:
-                yield self._frames.fact("mixed", stack, name)
+        for fact, stack, name in self._mixed.doubted():
+            if (fact, stack) not in self.found:
+                yield self._frames.fact(fact, stack, name)
 
     def step_done(self, index: int, optimizer: torch.optim.Optimizer) -> None:
         self._outdate(optimizer)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from .. import wire
 from ..engine.names import Names
 from ..engine.taps import Taps, parameters
 from ..program.frames import Raw
+
+_MIXED, _BESIDE = "mixed", "mixed-beside"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +33,7 @@ class MixedLosses:
         self._names, self._taps = names, taps
         self._used: dict[int, set[int]] = {}
         """By optimizer, the calls whose gradients its steps used."""
-        self._undecided: dict[tuple[Raw, ...], _Mixed] = {}
+        self._undecided: dict[tuple[int, tuple[Raw, ...]], _Mixed] = {}
         self._passed_by: set[tuple[Raw, int]] = set()
         """Losses of these, and optimizers that stepped after them: whatever these did not use is thrown away."""
         self._taken: set[tuple[Raw, int]] = set()
@@ -56,9 +58,9 @@ class MixedLosses:
             for stack, numbers in sites.items()
         }
         tied = {i for i, theirs in all_of.items() if own & theirs}
-        before = self._undecided.get(tuple(sites))
+        before = self._undecided.get((index, tuple(sites)))
         name = before.name if before is not None else self._called(index)
-        self._undecided[tuple(sites)] = _Mixed(name, sites, others, tied)
+        self._undecided[index, tuple(sites)] = _Mixed(name, sites, others, tied)
 
     def _called(self, index: int) -> str:
         """What holds the first parameter of an optimizer, and none that only another one owns."""
@@ -69,22 +71,27 @@ class MixedLosses:
         mine = owned.pop(index)
         return next(iter(wire.holders(mine, (name for names in owned for name in names))), "a parameter")
 
-    def sure(self) -> Iterator[tuple[Raw, str]]:
+    def sure(self) -> Iterator[tuple[str, Raw, str]]:
         """The losses of which steps have shown that both networks use their gradient, each with what it trains."""
         for mixed in self._undecided.values():
             for stack, numbers in mixed.calls.items():
                 used = {i for i in mixed.others[stack] if i in mixed.tied or numbers & self._used.get(i, set())}
                 self._taken |= {(stack, i) for i in used}
-            if (both := self._trains_two(mixed, known=True)) is not None:
-                yield both, mixed.name
+        yield from self._in_doubt(known=True)
 
-    def doubted(self) -> Iterator[tuple[Raw, str]]:
+    def doubted(self) -> Iterator[tuple[str, Raw, str]]:
         """Those of which no step has shown whether it throws their gradient away."""
-        for mixed in self._undecided.values():
-            if (both := self._trains_two(mixed, known=False)) is not None:
-                yield both, mixed.name
+        yield from self._in_doubt(known=False)
 
-    def _trains_two(self, mixed: _Mixed, *, known: bool) -> Raw | None:
+    def _in_doubt(self, *, known: bool) -> Iterator[tuple[str, Raw, str]]:
+        """Of each network a loss in doubt; of another one with the same losses another one, where there is one."""
+        seen: dict[Raw, tuple[Raw, ...]] = {}
+        for (_, losses), mixed in self._undecided.items():
+            if (both := self._trains_two(mixed, seen, known=known)) is not None:
+                yield _BESIDE if losses in seen.values() else _MIXED, both, mixed.name
+                seen[both] = losses
+
+    def _trains_two(self, mixed: _Mixed, seen: Collection[Raw], *, known: bool) -> Raw | None:
         """The loss that is in doubt; with `known`, only if a step has shown that the other network uses its gradient.
 
         A trunk under several heads is not in doubt: there each loss has an optimizer that no other loss reaches. An
@@ -98,7 +105,7 @@ class MixedLosses:
             rest = set[int]().union(*(also for other, also in trains.items() if other is not stack))
             if mine - rest:
                 continue
-            sure = (one for one, also in trains.items() if any((one, i) in self._taken or not known for i in also))
-            if (both := next(sure, None)) is not None:
-                return both
+            sure = [one for one, also in trains.items() if any((one, i) in self._taken or not known for i in also)]
+            if sure:
+                return min(sure, key=lambda one: one in seen)
         return None

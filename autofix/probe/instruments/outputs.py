@@ -1,10 +1,14 @@
-"""The gradients that losses send to what modules give: whether they follow its value, and whether two pull it apart."""
+"""The gradients that losses send to what modules give: whether they follow its value, and whether two pull it apart.
+
+And which losses reach what other optimizers own by the same of it, and which otherwise.
+"""
 
 from __future__ import annotations
 
 import functools
 import types
 from collections import OrderedDict
+from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
 import torch
@@ -29,9 +33,16 @@ _LARGE = 1 << 20
 class _Given:
     """What one module gave for one input: the gradients that came back, each with the place of its loss."""
 
-    def __init__(self, inputs: tuple[Any, ...]) -> None:
+    def __init__(self, owner: int, inputs: tuple[Any, ...]) -> None:
+        self.owner = owner
         self.inputs = inputs  # held, so that no other tensor takes its place in memory
+        self.nodes: set[Any] = set()
+        self.leads_on = False
         self.came: list[tuple[Raw, torch.Tensor]] = []
+
+    def losses(self) -> tuple[int, frozenset[Raw]] | None:
+        """The losses that came, where they go on to what other optimizers own."""
+        return (self.owner, frozenset(stack for stack, _ in self.came)) if self.came and self.leads_on else None
 
 
 class Outputs(Listener):
@@ -51,6 +62,7 @@ class Outputs(Listener):
         self._arrived: dict[tuple[int, Raw, bool, int], list[tuple[float, ...]]] = {}
         self._given: OrderedDict[tuple[Any, ...], _Given] = OrderedDict()
         self._pairs: dict[tuple[int, Raw, Raw], list[int]] = {}
+        self._through: set[tuple[int, frozenset[Raw]]] = set()
         modules = torch.nn.modules.module
         modules.register_module_forward_pre_hook(self._called)
         modules.register_module_forward_hook(self._gave, always_call=True)
@@ -62,15 +74,17 @@ class Outputs(Listener):
     def told(self) -> dict[str, Any]:
         """What came, by optimizer and place, and which places pull apart."""
         resolve = self._frames.resolve
+        self._through.update(filter(None, (given.losses() for given in self._given.values())))
         return {
             "arrivals": tuple(
                 wire.Arrivals(owner, resolve(raw), tuple(values), first, place)
                 for (owner, raw, first, place), values in self._arrived.items()
             ),
             "opposed": tuple(
-                wire.Opposed(owner, resolve(first), resolve(second), times, against)
-                for (owner, first, second), (times, against) in self._pairs.items()
+                wire.Opposed(owner, resolve(first), resolve(second), times, against, tuple(alone))
+                for (owner, first, second), (times, against, *alone) in self._pairs.items()
             ),
+            "through": tuple(wire.Through(owner, tuple(map(resolve, stacks))) for owner, stacks in self._through),
         }  # fmt: skip
 
     # Calls of modules -----------------------------------------------------------------------------------------------
@@ -139,20 +153,32 @@ class Outputs(Listener):
             output = output.view_as(output)  # what the network itself makes of it is none of what it gave
         written = ((id(one), 0 if one.is_inference() else one._version) for one in inputs)
         key = (id(module), place, *written, tuple(output.shape))
-        known = self._given.pop(key, None) or _Given(tuple(inputs))
+        known = self._given.pop(key, None) or _Given(owner, tuple(inputs))
         self._given[key] = known
         if len(self._given) > _CALLS:
-            self._given.popitem(last=False)
-        first = not self._leads_to_others(owner, output)
+            _, oldest = self._given.popitem(last=False)
+            self._through.update(filter(None, [oldest.losses()]))
+        first = not self._leads_to_others(owner, graph.walk([output]))
+        known.nodes.add(output.grad_fn)
+        known.leads_on |= not first
         output.register_hook(lambda gradient: self._arrive(owner, place, known, gradient, first=first))
         return output
 
-    def _leads_to_others(self, owner: int, output: torch.Tensor) -> bool:
-        """Whether what a module gives was made of what another optimizer owns."""
+    def _leads_to_others(self, owner: int, nodes: Iterable[Any]) -> bool:
+        """Whether nodes lead to what another optimizer owns, as where what a module gives was made of that."""
         others = set().union(*(theirs for index, theirs in enumerate(self._taps.owned) if index != owner))
-        return any(id(leaf) in others for leaf in graph.leaves(graph.walk([output])))
+        return any(id(leaf) in others for leaf in graph.leaves(nodes))
 
     # Gradients ------------------------------------------------------------------------------------------------------
+
+    def backward(self, call: Call) -> None:
+        """What a loss sends to others' parameters by another way than what an owner's modules give, it sends alone."""
+        owners = {given.owner for given in self._given.values()} if call.accumulate else ()
+        with quiet():
+            for owner in owners:
+                gave = set().union(*(given.nodes for given in self._given.values() if given.owner == owner))
+                if self._leads_to_others(owner, graph.walk(call.roots, _outside(gave))):
+                    self._through.add((owner, frozenset([call.stack])))
 
     def _arrive(self, owner: int, place: int, known: _Given, gradient: torch.Tensor, *, first: bool) -> None:
         call: Call | None = self._taps.current
@@ -164,9 +190,21 @@ class Outputs(Listener):
         with quiet():
             mine = gradient.detach().clone()
             for stack, other in known.came:
-                if stack != call.stack and bool(mine.any()) and bool(other.any()):
-                    product, pair = mine * other, self._pairs.setdefault((owner, stack, call.stack), [0, 0])
-                    apart = bool((product <= 0).all())
-                    pair[0] += apart and int((product < 0).sum()) >= _FEW
-                    pair[1] += not apart
+                if stack != call.stack:
+                    _hold(self._pairs.setdefault((owner, stack, call.stack), [0, 0, 0, 0]), other, mine)
         known.came.append((call.stack, mine))
+
+
+def _outside(nodes: Collection[Any]) -> Callable[[Any], bool]:
+    return lambda node: node not in nodes
+
+
+def _hold(counts: list[int], one: torch.Tensor, other: torch.Tensor) -> None:
+    """Count what two losses sent to one result: apart everywhere, not so, the one alone in a part, the other alone."""
+    if bool(one.any()) and bool(other.any()):
+        product = one * other
+        apart = bool((product <= 0).all())
+        counts[0] += apart and int((product < 0).sum()) >= _FEW
+        counts[1] += not apart
+    counts[2] += bool(((one != 0) & (other == 0)).any())
+    counts[3] += bool(((other != 0) & (one == 0)).any())

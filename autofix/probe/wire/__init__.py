@@ -7,7 +7,7 @@ from .graphs import Graph, Node
 from .places import Frame, Stack
 from .request import Given, KeptOut, Request, Setup, Site
 from .trace import SIGN, Hello, Sign, Trace, holders
-from .training import Arrivals, CutOff, Held, Opposed, Reach, State, Step
+from .training import Arrivals, CutOff, Held, Opposed, Reach, State, Step, Through
 from .words import AHEAD, COLUMNS, GIVING, LEFT_OUT, MISSING, NONE_GIVEN, PYTHON_2, SHOWING
 
 __all__ = [
@@ -15,5 +15,5 @@ __all__ = [
     "Backward", "Behind", "Books", "Carrier", "Compared", "Crossing", "CutOff", "Density", "Evaluated", "Fact",
     "Failure", "Frame", "Given", "Graph", "Held", "Hello", "Hook", "KeptOut", "Loss", "Mode", "Network", "Node",
     "Opposed", "Origin", "Performed", "Reach", "Request", "Saved", "Setup", "Sign", "Site", "Stack", "State", "Step",
-    "Taken", "Trace", "Trainer", "Value", "Write", "holders",
+    "Taken", "Through", "Trace", "Trainer", "Value", "Write", "holders",
 ]  # fmt: skip

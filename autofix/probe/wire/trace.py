@@ -11,7 +11,7 @@ from .facts import Compared, Density, Evaluated, Fact, Hook, Mode, Taken
 from .failures import Backward, Behind, Carrier, Crossing, Failure, Origin, Performed, Saved, Write
 from .graphs import Graph
 from .places import Stack
-from .training import Arrivals, CutOff, Held, Opposed, Reach, State, Step
+from .training import Arrivals, CutOff, Held, Opposed, Reach, State, Step, Through
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +65,7 @@ class Trace:
     vain: tuple[tuple[int, int], ...] = ()  # how many last steps each made so, behind a backward of such a loss
     arrivals: tuple[Arrivals, ...] = ()  # only where asked for
     opposed: tuple[Opposed, ...] = ()  # only where asked for
+    through: tuple[Through, ...] = ()  # only where asked for
     alone: bool = False  # of what is reused: the passes that share it have no leaf but in there
     fed: bool = False  # of what is reused: data went into it; only where asked for
     again: bool = False  # of what is reused: it was made more than once, and passes took what was made last

@@ -113,7 +113,8 @@ class Arrivals:
 class Opposed:
     """How often two backward calls pulled what a module gave for one input apart, everywhere in it, and how often not.
 
-    `optimizer` is the one that owns the module.
+    `optimizer` is the one that owns the module. `alone`: how often the first, and the second, pulled a part of it that
+    the other left alone.
     """
 
     optimizer: int
@@ -121,3 +122,15 @@ class Opposed:
     second: Stack
     times: int
     against: int
+    alone: tuple[int, ...] = (0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Through:
+    """The places of the losses that go through one result of an optimizer's modules to what other optimizers own.
+
+    A loss that goes to these by another way stands alone.
+    """
+
+    optimizer: int
+    losses: tuple[Stack, ...]

@@ -2,7 +2,7 @@
 
 ## What it says
 
-The code as written breaks it in four cases, and only these:
+The code as written breaks it in five cases, and only these:
 
 - A loss of one network is affine in what another network gives, and that other network has a loss of its own that is
   not. The first has no minimum there, so it is no loss of the other network: an actor's use of a critic's value. It is
@@ -10,7 +10,10 @@ The code as written breaks it in four cases, and only these:
   moved by two sizes, in a random direction, and those of the second do not. Nothing that another optimizer owns may
   have gone into what it gives: of a critic through which an encoder or a generator learns, nothing is said.
 - A step uses what another loss left behind, and that loss and the optimizer's own pull what another network gives
-  apart, everywhere in it and wherever it is moved: a generator that descends the loss of its critic, too.
+  apart, everywhere in it and wherever it is moved: a generator that descends the loss of its critic, too. All that the
+  other loss sends to the step comes by results that are pulled apart.
+- So it is without a step between them, where the critic learns nothing of the generator's loss, as that gradient is
+  thrown away, and its own loss also holds what it makes of data.
 - A step uses what another loss left behind, and all of that comes by terms which its own loss has with the other sign:
   the loss of a multiplier rises with the constraint that the loss of the network is to keep. Both losses are linear in
   these terms and use each of them once: the one only takes back what the other asks for, whatever the values are.
@@ -36,7 +39,9 @@ from autofix.core.model import Reading, Treatment
 from autofix.experiments.compare import comparable, differences
 from autofix.experiments.sketches import FROZEN, LIVE, close, norm
 from autofix.probe import wire
+from autofix.verdict.effect import trains_alike
 from autofix.verdict.law import KEPT, PASSES, SILENT, Law, Ruling, Runs, Word, at
+from autofix.verdict.shared.players import facts_of, kept_out, of_data
 
 _OTHER = 1e-2
 """Relative distance from which on two gradients are others."""
@@ -46,8 +51,8 @@ class ALossTrainsWhatStepsOnIt(Law):
     clause = "each optimizer steps on its own loss alone"
 
     def readings(self, runs: Runs) -> Iterator[Reading]:
-        if apart := _affine(runs):
-            yield replace(runs.code, apart=apart)
+        for kept in filter(None, (_affine(runs), _played_against(runs))):
+            yield replace(runs.code, apart=kept)
 
     def says(self, runs: Runs, reading: Reading) -> Ruling:
         found = []
@@ -70,6 +75,13 @@ class ALossTrainsWhatStepsOnIt(Law):
                 "It has a term of the step's own loss with the opposite sign, and so takes back what that loss asks for"
             )
             found.append(KEPT if reading.separated else Ruling(Word.BROKEN, sentence))
+        if played := _played_against(runs):
+            who = runs.letter.owner(played[0].optimizer)
+            sentence = (
+                f"the loss at {at(played[0].stack)} also trains {who}. It pulls what another network makes of its "
+                f"output the opposite way of another loss of {who}, from which that network learns nothing"
+            )
+            found.append(KEPT if set(played) <= set(reading.apart) else Ruling(Word.BROKEN, sentence))
         if measured := _measured(runs):
             sentence = (
                 f"{at(measured)} compares a value from before an optimizer's step with the same value after it, and a "
@@ -158,10 +170,40 @@ def _opposed(runs: Runs) -> wire.Opposed | None:
         and one.second not in left
         and left[one.first] in reached.get(one.second, ())
         and left[one.first] not in runs.letter.names[one.optimizer]
-        and one.times >= PASSES
-        and not any(_against(run, one) for run in (runs.outputs, *runs.shifted(one.optimizer)))
+        and _is_opposed(runs, one, one.first)
     ]
     return found[0] if {one.first for one in found} == left.keys() else None
+
+
+def _played_against(runs: Runs) -> tuple[wire.KeptOut, ...]:
+    """The loss of a network that another one also learns from, whose own loss is played against it; () if none is."""
+    kept = kept_out(runs)
+    if len(kept) != 1 or len(facts_of(runs)) > 1 or runs.letter.seen("cross-talk"):
+        return ()
+    if comparable(runs.outputs):
+        return ()
+    out = kept[0]
+    pairs = [one for one in runs.outputs.opposed if out.stack in (one.first, one.second)]
+    return kept if any(one.optimizer != out.optimizer and _is_game(runs, one, out) for one in pairs) else ()
+
+
+def _is_game(runs: Runs, one: wire.Opposed, out: wire.KeptOut) -> bool:
+    """Whether the loss of two that holds what a network makes of data is all that this network learns from."""
+    other, data = one.second if one.first == out.stack else one.first, of_data(runs, one.optimizer)
+    reached = {name for reach in runs.letter.reaches if reach.stack == other for name in reach.parameters}
+    if out.stack not in data or other in data or reached.isdisjoint(runs.letter.names[out.optimizer]):
+        return False
+    alone = replace(runs.code, apart=(wire.KeptOut(other, one.optimizer),))
+    return _is_opposed(runs, one, out.stack) and trains_alike(runs, alone, runs.code)
+
+
+def _is_opposed(runs: Runs, one: wire.Opposed, loss: wire.Stack) -> bool:
+    """Whether two losses always pull apart, and one of them goes to what others own only where both do."""
+    sent = [other.losses for other in runs.outputs.through if other.optimizer == one.optimizer and loss in other.losses]
+    meet = all({one.first, one.second} <= {*losses} for losses in sent)
+    if one.times < PASSES or one.alone[loss == one.second] or not meet:
+        return False
+    return not any(_against(run, one) for run in (runs.outputs, *runs.shifted(one.optimizer)))
 
 
 def _taken_back(runs: Runs) -> wire.Stack:
