@@ -403,7 +403,7 @@ class _Comparison:
                 found.append(one)
                 continue
             still, frozen = self._runs.of(one, *how), self._runs.of_edit(*how)
-            same = frozen.ended_well and not comparable(still)
+            same = frozen.ended_well and not comparable(still) and _comes_to_passes(self._runs.edited, frozen)
             found += [one] if same and not differences(still, frozen, self._frozen_tolerance, **also) else []
         return found
 
@@ -483,9 +483,22 @@ def _are_newer(live: wire.Trace, edited: wire.Trace) -> bool:
 
 
 def _comes_to_departing(runs: Runs, reading: Reading, frozen: wire.Trace) -> bool:
-    """Whether a run with steps undone comes to the step at which the edit departs live from a reading."""
+    """Whether a run with steps undone comes to the step at which the edit departs live from a reading.
+
+    And to all that the edit wrote: a phase that begins with a small loss never begins where no step lasts.
+    """
     departing = first_departing(runs.of(reading), runs.edited)
-    return departing is None or departing[2] < sum(s.optimizer == departing[0].optimizer for s in _events(frozen))
+    if departing is None:
+        return True
+    comes = departing[2] < sum(s.optimizer == departing[0].optimizer for s in _events(frozen))
+    return comes and _comes_to_passes(runs.edited, frozen)
+
+
+def _comes_to_passes(live: wire.Trace, frozen: wire.Trace) -> bool:
+    """Whether a run with steps undone executed each changed place that the live one did before its last backward."""
+    still = {(path, place) for path, some in frozen.executed.items() for place in some}
+    ran = ((path, *pair) for path, some in live.executed.items() for pair in zip(some, live.latest[path], strict=True))
+    return all((path, place) in still for path, place, calls in ran if calls < live.backward_count)
 
 
 def _unknown(reason: str) -> Assessment:

@@ -17,6 +17,8 @@ from . import graph
 from .remembered import Remembered
 
 _LOOKS = 6
+_AGAIN = 16
+"""Steps of a phase from one look to the next behind its first ones: a state may be made later, by the same lines."""
 _ITEMS = 4000
 _DEPTH = 5
 
@@ -52,9 +54,9 @@ class Names:
 
         What a later phase trains may not have been there before.
         """
-        if self._looks[phase] >= _LOOKS:
-            return
         self._looks[phase] += 1
+        if self._looks[phase] > _LOOKS and self._looks[phase] % _AGAIN:
+            return
         frame = frame or sys._getframe(1)
         found, outermost = self._scopes(frame), self._outermost(frame)
         for name, value in found:
