@@ -207,7 +207,8 @@ loss.backward()
         if diagnosis.cause is Cause.SAVED_TENSOR_MODIFIED:
             yield from self._detach_all("stale", 1, diagnosis, sources)
             return
-        yield from self._anew("earlier", 2, diagnosis, sources)
+        # Of the loss that goes backward first, keeping its graph says as much with fewer changes.
+        yield from self._anew("earlier", Tier.KEEP - Tier.MEANT + 1, diagnosis, sources)
         yield from self._anew("failing", 4, diagnosis, sources)
         for crossing in sorted(diagnosis.trace.crossings, key=lambda c: order.get(c.by, 9)):
             yield from self._detach(crossing, sources, diagnosis, order.get(crossing.by, 9))

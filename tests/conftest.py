@@ -54,7 +54,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(tryfirst=True)  # before they are shuffled
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Of the values of a test that starts real runs each seventh is tried in every run, from the first on."""
+    """Of the values of a test that starts real runs each tenth is tried in every run, from the first on."""
     many: dict[str, list[pytest.Item]] = {}
     for item in items:
         running = isinstance(item, pytest.Function) and not _RUNNING.isdisjoint(item.fixturenames)
@@ -62,7 +62,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             many.setdefault(item.nodeid.partition("[")[0], []).append(item)
     for values in many.values():
         for at, item in enumerate(values):
-            if at % 7:
+            if at % 10:
                 item.add_marker(pytest.mark.apart("long"))
 
 

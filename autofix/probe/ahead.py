@@ -13,13 +13,13 @@ from .standins import dynamo
 OLDEST = (2, 0)
 _OWN = (
     ".arrays.densities", ".audit.watch", ".beginning.stem", ".child", ".engine.aliased", ".engine.functions",
-    ".engine.names", ".engine.sources", ".failure.classify", ".failure.origins", ".failure.refusals",
-    ".failure.tracing", ".instruments.aimed", ".instruments.aims", ".instruments.cancels", ".instruments.comparisons",
-    ".instruments.courses", ".instruments.guards", ".instruments.hooks", ".instruments.kept", ".instruments.parting",
-    ".instruments.signs", ".instruments.silent", ".instruments.stopper", ".instruments.terms", ".instruments.uses",
-    ".instruments.witness", ".program.frames", ".program.launch", ".program.overlay", ".program.reach",
-    ".reference.arming", ".reference.freeze", ".reference.perturb", ".refused.unheard", ".standins.adapt",
-    ".standins.shorten",
+    ".engine.names", ".engine.sources", ".failure.classify", ".failure.module_flags", ".failure.origins",
+    ".failure.refusals", ".failure.tracing", ".instruments.aimed", ".instruments.aims", ".instruments.cancels",
+    ".instruments.comparisons", ".instruments.courses", ".instruments.guards", ".instruments.hooks",
+    ".instruments.kept", ".instruments.parting", ".instruments.signs", ".instruments.silent", ".instruments.stopper",
+    ".instruments.terms", ".instruments.uses", ".instruments.witness", ".program.frames", ".program.launch",
+    ".program.overlay", ".program.reach", ".reference.arming", ".reference.freeze", ".reference.perturb",
+    ".refused.unheard", ".standins.adapt", ".standins.shorten",
 )  # fmt: skip
 """What a run needs of the probe itself: compiled once, here."""
 _LAZY = ("numpy.random", "torch.utils.checkpoint", "torch.profiler._cupti_monitor")
