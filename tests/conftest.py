@@ -43,6 +43,7 @@ _APART = {
 """Why a test is set apart, by the name of the mark."""
 _RUNNING = {"probe", "script", "repaired", "world", "editor", "python"}
 """The fixtures of tests that start real runs, which is what takes the time."""
+_MANY = 12
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -54,16 +55,28 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(tryfirst=True)  # before they are shuffled
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Of the values of a test that starts real runs each tenth is tried in every run, from the first on."""
-    many: dict[str, list[pytest.Item]] = {}
+    """Each tenth value of a test that starts real runs is tried in every run, from the first on.
+
+    Where a file has many such tests all the same, each second of them.
+    """
+    values: dict[str, list[pytest.Item]] = {}
+    for item in filter(_runs, items):
+        values.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    _leave([one for each in values.values() for at, one in enumerate(each) if at % 10])
+    tests: dict[Path, list[pytest.Item]] = {}
+    for item in filter(_runs, items):
+        tests.setdefault(item.path, []).append(item)
+    _leave([one for each in tests.values() if len(each) > _MANY for one in each[1::2]])
+
+
+def _runs(item: pytest.Item) -> bool:
+    running = isinstance(item, pytest.Function) and not _RUNNING.isdisjoint(item.fixturenames)
+    return running and not any(item.iter_markers("apart"))
+
+
+def _leave(items: list[pytest.Item]) -> None:
     for item in items:
-        running = isinstance(item, pytest.Function) and not _RUNNING.isdisjoint(item.fixturenames)
-        if running and not any(item.iter_markers("apart")):
-            many.setdefault(item.nodeid.partition("[")[0], []).append(item)
-    for values in many.values():
-        for at, item in enumerate(values):
-            if at % 10:
-                item.add_marker(pytest.mark.apart("long"))
+        item.add_marker(pytest.mark.apart("long"))
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

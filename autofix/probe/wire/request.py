@@ -105,8 +105,8 @@ class Request:
     addends: bool = False  # an addend of a loss is trained once between two steps, by the first backward that has it
     sent_once: bool = False  # a gradient that a call has sent on from a tensor is not sent on from there again
     for_a_pass: bool = False  # what a pass writes into what an optimizer owns goes to a copy, for that pass
-    flags: bool = False  # flags that are set on modules are those of their parameters
     anywhere: bool = False  # so does what something else learns by, also where no module is called
+    flags: bool = False  # flags that are set on modules are those of their parameters
     off: bool = False  # what leaves a region in which the script has gradients off is a constant
     sources: bool = False  # whether data went into what several passes share is told
     compared: bool = False  # where what is compared is the same is told
