@@ -44,6 +44,7 @@ _APART = {
 _RUNNING = {"probe", "script", "repaired", "world", "editor", "python"}
 """The fixtures of tests that start real runs, which is what takes the time."""
 _MANY = 12
+"""Tests of one file that start runs: from more on each second is left out, so that all take no twelve minutes."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

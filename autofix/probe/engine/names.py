@@ -31,7 +31,7 @@ def listed(names: list[str]) -> str:
 
 
 class Names:
-    """Looks at scopes during the first few steps of each phase, and remembers the containers it found there."""
+    """Looks at scopes in the first few steps of each phase, and now and then behind, and remembers the containers."""
 
     def __init__(
         self,

@@ -26,7 +26,7 @@ from .own_output import OwnOutput
 from .records import Records
 from .replayed import Replayed
 from .scaled import Scaled
-from .states import States, goes_on
+from .states import States
 from .targets import Targets
 
 _LATEST = 8
@@ -150,14 +150,16 @@ class Carried(Listener):
             self._begun[call.stack] = self._passes[call.stack], own
             return
         self.carried = True
-        self._states.watch([*new, *old], old)
+        # A recurrence leads on from all that is older: it was kept for later, as in a pool.
+        recurs = graph.applied_again([*new, *old], old, alike=True) == set(old)
+        self._states.watch(old, recurs=recurs)
         if self._replayed is not None and began:
             self._replayed.watch(call, [*new, *old], old, began[0])
         ages = {node._sequence_nr() for node in old}
         self._older |= ages
         self._unshared |= dict.fromkeys(ages - self.shared - self._unshared.keys(), self.steps)
         before = len(began) > 1 and all(node._sequence_nr() < began[-2] for node in old)
-        if self._once or (before and not goes_on([*new, *old], old)):
+        if self._once or (before and not recurs):
             self._share(call.stack, old, leaves)
             self.shared.update(ages)
             self._begun = {site: one for site, one in self._begun.items() if ages.isdisjoint(one[1])}

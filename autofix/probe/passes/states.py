@@ -28,17 +28,12 @@ class States:
         """Whether all were states, and several of them."""
         return self._all and self._nested and len(self._newest) >= _SEVERAL
 
-    def watch(self, nodes: list[graph.Node], old: list[graph.Node]) -> None:
-        """A backward is about to go through these nodes, of which some are `old` ones of an earlier pass."""
-        self._all = self._all and goes_on(nodes, old)
+    def watch(self, old: list[graph.Node], *, recurs: bool) -> None:
+        """A backward is about to reach `old` nodes of an earlier pass; `recurs`: a recurrence leads on from all."""
+        self._all = self._all and recurs
         if self._all:
             self._nested = self._nested or _is_nested(old)
             self._newest.add(max(map(_age, old)))
-
-
-def goes_on(nodes: list[graph.Node], older: list[graph.Node]) -> bool:
-    """Whether a recurrence leads from what a pass made to all that is older: it was kept for later, as in a pool."""
-    return graph.applied_again(nodes, older, alike=True) == set(older)
 
 
 def _is_nested(tops: list[graph.Node]) -> bool:
