@@ -1,11 +1,13 @@
-"""A tensor made in inference mode, where a graph is recorded later.
+"""Inference mode around what is to have a graph, or around a tensor that is in one later.
 
 ## What it does
-Puts `no_grad` in the place of `inference_mode`, where the tensor was made; or gives the operation a copy of it.
+Puts `no_grad` in the place of `inference_mode`, where the tensor was made; or gives the operation a copy of it. What
+switches gradients on within that mode leaves it instead: `inference_mode(False)`.
 
 ## Why autograd fails
 Tensors that inference mode makes count no writes, so that no graph may save them, and outside it nothing may write to
-them: no optimizer can update such a parameter. `no_grad` switches gradients off, too, and makes plain tensors.
+them: no optimizer can update such a parameter. `no_grad` switches gradients off, too, and makes plain tensors. Within
+the mode no graph is recorded, also under `enable_grad`.
 
 ## Fix safety
 Safe where every optimizer gets the gradients that it would get if inference mode only switched gradients off.
@@ -16,12 +18,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from autofix.probe.wire import Frame
+from autofix.probe.wire import Frame, Origin
 from autofix.search.rule import Cause, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
-from autofix.syntax import calls
-from autofix.syntax.edits import append_call, replace
+from autofix.syntax import calls, modes
+from autofix.syntax.edits import append_call, ensure_name, replace
 
 WHY = "Under no_grad no graph is recorded either, and the tensors may be saved and written by later operations."
+WHY_LEFT = "Inference mode records no graph, also where gradients are switched on: that part leaves the mode."
 WHY_COPY = "A copy that is made outside inference mode is a plain tensor."
 _MODE = "inference_mode"
 _MADE = "what is trained, or kept for a graph, is made under torch.no_grad() instead of inference_mode"
@@ -30,9 +33,65 @@ _MADE = "what is trained, or kept for a graph, is made under torch.no_grad() ins
 class InferenceTensor(Rule):
     code, name = "AG423", "inference-tensor"
     title = "Switch gradients off by no_grad"
-    causes = frozenset({Cause.INFERENCE_TENSOR})
+    causes = frozenset({Cause.INFERENCE_TENSOR, Cause.NO_GRAPH})
     tier = Tier.MEANT
     examples = Example.each("""\
+! a derivative is part of what a validation computes
+net = torch.nn.Linear(2, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+
+
+def slope(x):
+    x = x.clone().requires_grad_()
+    return torch.autograd.grad(net(x).square().sum(), x, create_graph=True)[0]
+
+
+def validate(x):
+    with torch.inference_mode():
+-        with torch.enable_grad():
++        with torch.inference_mode(False):
+            error = slope(x)
+        return error.mean().item()
+
+
+for _ in range(4):
+    train: slope(torch.randn(5, 2)).square().mean()
+    print(validate(torch.randn(5, 2)))
+! the function that differentiates switches gradients on for itself
+net = torch.nn.Linear(2, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+
+
+-@torch.enable_grad()
++@torch.inference_mode(False)
+def slope(x):
+    x = x.clone().requires_grad_()
+    return torch.autograd.grad(net(x).square().sum(), x, create_graph=True)[0]
+
+
+@torch.inference_mode()
+def validate(x):
+    return slope(x).mean().item()
+
+
+for _ in range(4):
+    train: slope(torch.randn(5, 2)).square().mean()
+    print(validate(torch.randn(5, 2)))
+! gradients are switched on by a statement
+net = torch.nn.Linear(2, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    train: net(torch.randn(5, 2)).square().mean()
+-    with torch.inference_mode():
++    with torch.no_grad():
+        torch.set_grad_enabled(True)
+        x = torch.randn(5, 2).requires_grad_()
+        print(torch.autograd.grad(net(x).square().sum(), x)[0].mean().item())
+! nothing was switched on in there
+net = torch.nn.Linear(2, 1)
+with torch.inference_mode():
+    loss = net(torch.randn(5, 2)).square().mean()
+loss.backward()
 ! features for a head that is trained
 body, head = torch.nn.Linear(2, 4), torch.nn.Linear(4, 1)
 -with torch.inference_mode():
@@ -99,21 +158,48 @@ opt.step()
 """)
 
     def proposals(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
-        """First the modes around the places where the tensor was made."""
+        """First what was switched on in vain, then the modes around the places where the tensor was made."""
+        enabled = [one for one in diagnosis.trace.origins if one.kind == "enabled" and one.stack]
+        if diagnosis.cause is Cause.NO_GRAPH and not enabled:
+            return
+        for source, mode in dict.fromkeys(found for one in enabled for found in _enabling(one, sources)):
+            name, imports = ensure_name(source, "torch.inference_mode")
+            edits = [*imports, *replace(source, mode, f"{name}(False)")]
+            yield self.propose(edits, WHY_LEFT, title="Leave inference mode there")
+        yield from self._modes(diagnosis, sources, later=bool(enabled))
+        for _, source, node in [*sources.located(diagnosis.failure.stack)][: not enabled]:
+            for operand in calls.tensors_in(node):
+                edits = append_call(source, operand, ".clone()")
+                yield self.propose(edits, WHY_COPY, title="Copy what inference mode made", later=2)
+
+    def _modes(self, diagnosis: Diagnosis, sources: Sources, *, later: int) -> Iterator[Proposal]:
+        """`no_grad` for the modes in the files of these places, first for those around them."""
         stacks = [*(origin.stack for origin in diagnosis.trace.origins), diagnosis.failure.stack]
         for source in sources.files(frame for stack in stacks for frame in stack):
             lines = {frame.line for stack in stacks[:-1] for frame in stack if frame.file == str(source.path)}
             for node, body in _modes(source):
                 around = any(body.lineno <= line <= (body.end_lineno or line) for line in lines)
-                yield self.propose(replace(source, node, _plain(source, node)), WHY, later=0 if around else 1)
-        for _, source, node in [*sources.located(diagnosis.failure.stack)][:1]:
-            for operand in calls.tensors_in(node):
-                edits = append_call(source, operand, ".clone()")
-                yield self.propose(edits, WHY_COPY, title="Copy what inference mode made", later=2)
+                yield self.propose(replace(source, node, _plain(source, node)), WHY, later=later + (not around))
 
     def hints(self, diagnosis: Diagnosis) -> Iterator[tuple[Frame, str]]:
         """Where the tensor was made."""
         yield from ((one.stack[0], _MADE) for one in diagnosis.trace.origins if one.stack)
+
+
+def _enabling(enabled: Origin, sources: Sources) -> Iterator[tuple[Source, ast.expr]]:
+    """The mode that switches gradients on, as a context or as a decorator."""
+    if enabled.node:
+        file, _, line = enabled.node.rpartition(":")
+        source = sources.source(file)
+        held = [one for one in source.walk() if isinstance(one, calls.Function)] if source is not None else []
+        near = (one for one in held if min(d.lineno for d in (*one.decorator_list, one)) == int(line))
+        given = [mode for one in near for mode in one.decorator_list]
+    else:
+        source, node = sources.source(enabled.stack[0].file), sources.node(enabled.stack[0])
+        statement = source.statement(node) if source is not None and node is not None else None
+        given = [one.context_expr for one in statement.items] if isinstance(statement, ast.With) else []
+    if source is not None:
+        yield from ((source, one) for one in given if modes.is_mode(one) and not modes.may_switch_off(one))
 
 
 def _modes(source: Source) -> Iterator[tuple[ast.expr, ast.stmt]]:

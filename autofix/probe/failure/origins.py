@@ -74,23 +74,30 @@ class Origins(TorchFunctionMode, Listener):
         """Where gradients were switched off, the outermost place first."""
         self._decorated: dict[Raw, str] = {}
         """Of such a place that calls a decorated function, that function."""
-        self._inference: Any = None
+        self._enabled: Raw = ()
+        """Where gradients were switched on in inference mode, which records no graph all the same."""
+        self._inference: tuple[Any, Any] = (None, None)
         self._deaf: Callable[[], None] = lambda: None
 
     def __enter__(self) -> Any:
         mode = torch.inference_mode
-        self._inference = enter = mode.__enter__
+        self._inference = enter, leave = mode.__enter__, mode.__exit__
 
         def entered(context: Any) -> None:
-            self._off = (self._frames.here(),)
+            vars(context)[_BEFORE] = self._off, self._enabled
+            self._off, self._enabled = (self._frames.here(),) if context.mode else (), ()
             enter(context)
 
-        mode.__enter__ = entered
+        def left(context: Any, *error: Any) -> None:
+            leave(context, *error)
+            self._off, self._enabled = vars(context).pop(_BEFORE, ((), ()))
+
+        mode.__enter__, mode.__exit__ = entered, left
         self._deaf = born.listen(self._flags.born, self._wrap)
         return super().__enter__()
 
     def __exit__(self, *error: object) -> None:
-        torch.inference_mode.__enter__ = self._inference
+        torch.inference_mode.__enter__, torch.inference_mode.__exit__ = self._inference
         self._deaf()
         super().__exit__(*error)
 
@@ -126,6 +133,10 @@ class Origins(TorchFunctionMode, Listener):
     def _switch(self, *, on: bool) -> None:
         """Gradients are switched; what a context switched is as it was before, once it is left."""
         mode, leaves = caller.mode()
+        if torch.is_inference_mode_enabled():
+            self._enabled = self._frames.here() if on else ()
+            self._decorated[self._enabled] = caller.decorated()
+            return
         if leaves and _BEFORE in mode:
             self._off = mode.pop(_BEFORE)
             return
@@ -261,6 +272,8 @@ class Origins(TorchFunctionMode, Listener):
         """How this call loses the graph of its arguments, if it does; `out` are those of its results without one."""
         if not out or not any(t.requires_grad for t in given) or name.endswith("_like") or name in _SHAPED:
             return []
+        if torch.is_inference_mode_enabled() and torch.is_grad_enabled():
+            return [Record("inference", raw) for raw in self._off] + [Record("enabled", self._enabled)]
         if not torch.is_grad_enabled() and name not in ("detach", "data", "derivative"):
             inside = () if self._off else functions.inside(self._frames)
             return [Record(INSIDE, inside)] if inside else [Record("no_grad", raw) for raw in self._off]
@@ -332,7 +345,8 @@ class Origins(TorchFunctionMode, Listener):
         return tuple(dict.fromkeys(self._origin(one, on) for one, on in again))
 
     def _origin(self, one: Record, again: Raw) -> wire.Origin:
-        resolve, node = self._frames.resolve, self._decorated.get(one.raw, "") if one.kind == "no_grad" else ""
+        switched = one.kind in ("no_grad", "enabled")
+        resolve, node = self._frames.resolve, self._decorated.get(one.raw, "") if switched else ""
         return wire.Origin(one.kind, resolve(one.raw), "", node, resolve(one.used if again else ()), resolve(again))
 
     def gap(self, stack: wire.Stack) -> tuple[wire.Origin, ...]:
