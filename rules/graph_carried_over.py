@@ -179,6 +179,24 @@ for step in range(6):
     old = torch.cat([one.out[1] for one in memory.seen])
     now = torch.cat([head(cell(one.x, one.h) + one.out[0]) for one in memory.seen])
     train: (now - old).pow(2).mean()
+! a function that goes through the batches in an expression keeps the state in a variable of the module
+cell = torch.nn.GRUCell(2, 4)
+opt = torch.optim.SGD(cell.parameters(), lr=0.1)
+h = torch.zeros(1, 4)
+
+
+def train_on(x):
+    global h
+    h = cell(x, h)
+    loss = h.square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
++    h = h.detach()
+    return loss.item()
+
+
+print(sum(train_on(torch.randn(1, 2)) for _ in range(4)))
 ! nothing is carried anywhere: the same loss twice
 w = torch.ones(3, requires_grad=True)
 loss = w.exp().sum()

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from autofix.core.edit import Declined
 from autofix.core.model import Diagnosis
-from autofix.probe.wire import Carrier, Crossing
+from autofix.probe.wire import Carrier, Crossing, Frame
 from autofix.syntax import blocks, calls, live, names, nested, writes
 from autofix.syntax.edits import Splice, Step, append_call, ensure_name, insert_after, insert_before, replace
 from autofix.syntax.reaching import reads_in
@@ -22,6 +22,7 @@ _HARMLESS = frozenset({
     "is_tensor", "clone", "append", "zip", "enumerate", "range", "map", "hasattr",
 })  # fmt: skip
 """What a function calls that does nothing but cut."""
+_MODULE = "<module>"
 _MAY_GIVE_NONE = frozenset({"get", "pop", "getattr", "next", "setdefault"})
 """Calls whose value is often None."""
 _DISPLAYS = (ast.Constant, ast.List, ast.Dict, ast.Tuple, ast.Set)
@@ -57,7 +58,7 @@ def after_backward(carriers: list[Carrier], diagnosis: Diagnosis, sources: Sourc
     stacks = (diagnosis.failure.stack, *freed)
     placed = [(depth, *one) for s in stacks for depth, frame in enumerate(s) for one in sources.nodes([frame])]
     for depth, frame, source, node in dict.fromkeys(placed):
-        here = [c for c in carriers if (c.file, c.function) == (frame.file, frame.function)]
+        here = [c for c in carriers if c.file == frame.file and _is_known(c, frame, source, node)]
         statement = blocks.after_steps(source, source.statement(node))
         kept = [c for c in here if c.kind != "tensor" or not _made_before(source, statement, c.path)]
         kept = [c for c in kept if live.read_after(source, statement, c.path)]
@@ -72,6 +73,18 @@ def after_backward(carriers: list[Carrier], diagnosis: Diagnosis, sources: Sourc
             reach = 3 * (rebuilt or any(path.removeprefix("self.").count(".") + path.count("[") for path in paths))
             reach += 2 * any(_is_elsewhere(path, frame.file, carriers) for path in paths)
             yield [*edits, *(step for one in chosen for step in one.imports)], paths, min(depth, 2) + reach
+
+
+def _is_known(carrier: Carrier, frame: Frame, source: Source, node: ast.AST) -> bool:
+    """Whether a variable is one of the function that a frame runs, or of the module, by the same name there."""
+    if carrier.function == frame.function:
+        return True
+    function = source.function(node)
+    if carrier.function != _MODULE or function is None:
+        return False
+    root = carrier.path.split(".")[0].split("[")[0]
+    lent = {name for one in ast.walk(function) if isinstance(one, ast.Global) for name in one.names}
+    return root in lent or (root != carrier.path and root not in names.locals_of(function))
 
 
 def in_own_method(carriers: list[Carrier], diagnosis: Diagnosis, sources: Sources) -> Iterator[Placed]:
