@@ -251,7 +251,9 @@ class Runs:
         """A parameter that is trained while what several passes share was made of it once, before; '' if none is."""
         letter = self.letter
         moved = (one.subject for one in letter.facts if one.name == "stale" and one.stack in letter.reused)
-        return "" if letter.again or letter.renewed else next(moved, "")
+        if letter.again or letter.renewed or not (subject := next(moved, "")):
+            return ""
+        return "" if self.sourced.renewed else subject
 
     letter = _reference()
     """The reference: the code as it is written."""
