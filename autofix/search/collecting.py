@@ -65,14 +65,23 @@ def handed_on(diagnosis: Diagnosis, sources: Sources) -> Iterator[tuple[Source, 
 
 
 def wrapped(place: Turn, made: list[ast.stmt], diagnosis: Diagnosis) -> list[Step]:
-    """The statements from the first to the last that collect, under one header."""
+    """The statements from the first to the last that collect, under one header, with what the first one overwrites."""
     at = sorted(place.block.index(one) for one in made)
-    span = place.block[at[0] : at[-1] + 1]
+    first = at[0]
+    while first and _overwrites(place.block[first], place.block[first - 1]):
+        first -= 1
+    span = place.block[first : at[-1] + 1]
     collected = _made(diagnosis)
     used = [one.used for one in diagnosis.trace.crossings if one.by != "earlier" and one.used not in collected]
     if _inside(place.source, span, [*_training(diagnosis), *used]):
         raise Declined("statements that train stand between those that collect")
     return without_gradient(place.source, span)
+
+
+def _overwrites(statement: ast.stmt, earlier: ast.stmt) -> bool:
+    """Whether a statement makes new values of those that one before it gave the same names: nobody else reads them."""
+    bound = names.binds(earlier)
+    return isinstance(earlier, ast.Assign) and bool(bound) and bound <= names.binds(statement) & names.reads(statement)
 
 
 def repeats(place: Turn, diagnosis: Diagnosis, sources: Sources) -> bool:
