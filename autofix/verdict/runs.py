@@ -181,6 +181,10 @@ class Runs:
         """The steps that the script makes before it fails."""
         return sum(self.baseline.counts)
 
+    def later(self, run: wire.Trace, optimizer: int) -> list[wire.Step]:
+        """The steps of an optimizer to which the script does not come: an earlier phase may train otherwise."""
+        return run.of(optimizer)[next(iter(self.baseline.counts[optimizer:]), 0) :]
+
     @property
     def trace(self) -> wire.Trace:
         """The run that explains the failure."""

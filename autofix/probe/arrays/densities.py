@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
@@ -22,7 +23,7 @@ _CHOOSES = ("Minimum", "Maximum", "Clamp", "ClampMin", "ClampMax", "Where")
 """What gives some of what it takes: what it sends depends on which."""
 _SHIFTS = ("Add", "Sub")
 _OFTEN = 4
-"""Passes of one place that are looked at."""
+"""Passes of one place that are looked at, of those whose loss is made of such a sample."""
 _MOST = 500
 """Samples of one pass beyond which none is looked at."""
 
@@ -37,7 +38,7 @@ class Densities(Listener):
         """`places`: where what has a graph was made, by the ages of nodes."""
         self._frames, self._places = frames, places
         self._left: list[graph.Node] = []
-        self._calls: dict[Raw, int] = {}
+        self._calls = Counter[Raw]()
         self._came: dict[tuple[Raw, Raw, bool], list[torch.Tensor | None]] = {}
         self._sketcher = Sketcher()
 
@@ -47,8 +48,7 @@ class Densities(Listener):
             self._left.append(node)
 
     def backward(self, call: Call) -> None:
-        self._calls[call.stack] = self._calls.get(call.stack, 0) + 1
-        if not 0 < len(self._left) <= _MOST or self._calls[call.stack] > _OFTEN:
+        if not 0 < len(self._left) <= _MOST or self._calls[call.stack] >= _OFTEN:
             return
         chains = [list(_chain(node)) for node in self._left]
         samples = {node for chain in chains for node in chain}
@@ -61,7 +61,9 @@ class Densities(Listener):
 
         parts = [node for node in graph.walk(call.roots, chosen) if not chosen(node)]
         summed = set(graph.walk(call.roots, sums))
-        for part in _of_densities(parts, chains, samples):
+        found = _of_densities(parts, chains, samples)
+        self._calls[call.stack] += bool(found)
+        for part in found:
             place = self._places.get(part._sequence_nr(), ())
             noted = self._came.setdefault((call.stack, place, part not in summed), [])
             call.cleanups.append(part.register_prehook(functools.partial(self._arrived, noted)).remove)

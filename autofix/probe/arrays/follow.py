@@ -12,6 +12,7 @@ import contextlib
 import math
 import types
 import weakref
+from collections import Counter
 from collections.abc import Callable, Iterable
 from itertools import islice
 from typing import Any
@@ -40,7 +41,7 @@ _CASTS = frozenset({"float", "float16", "float32", "float64", "half", "single", 
 _LEAVES = ("numpy", "item", "tolist", "__array__")
 _MODULES = ("numpy", "math")
 _ENOUGH = 4
-"""Backward calls whose losses are looked at: what is needed shows in the first ones."""
+"""Losses that are looked at of each place at which values leave torch: what is needed shows in the first ones."""
 _PRODUCTS = ("Mul", "Mm", "Bmm", "Mv", "Dot", "Addmm")
 _PARTS = ("View", "Reshape", "Alias", "ToCopy", "Squeeze", "Unsqueeze", "Select", "Slice")
 """Nodes that make of an addend no more than a part of it."""
@@ -78,7 +79,9 @@ class Follow(Listener):
         self._of_parameters: dict[Raw, bool] = {}
         """Whether what left torch for a loss at a place is made of what optimizers own, and of no data."""
         self._leaks: dict[Raw, None] = {}
-        self._looked = 0
+        self._looked = Counter[Raw]()
+        self._open: set[Raw] = set()
+        """The places at which values left torch that are not yet looked at often enough."""
         self.entered: Callable[[torch.Tensor], None] = lambda _: None
 
         def lost() -> bool:
@@ -150,6 +153,8 @@ class Follow(Listener):
             array = array_of(source) if how == "tolist" else value
         if (node := graph.made_by(tensor)) is not None:
             self._left[node._sequence_nr()] = raw
+            if self._looked[raw] < _ENOUGH:
+                self._open.add(raw)
             self.entered(tensor)
         if how == "item":
             return Followed(value, tensor.reshape(()))
@@ -252,16 +257,16 @@ class Follow(Listener):
 
     def backward(self, call: Call) -> None:
         """Look whether each place at which values left torch is needed by the loss that goes backward."""
-        enough = self._looked >= _ENOUGH
-        if enough and not self._unsent:
+        if not (self._open or self._unsent):
             return
         nodes = list(graph.operations(graph.walk(call.roots)))
         derived = [node for node in nodes if node._sequence_nr() in self._derived]
-        left = {raw: cut for raw, cut in self._leaving(nodes).items() if not enough or raw in self._unsent}
+        left = {raw: cut for raw, cut in self._leaving(nodes).items() if raw in self._open or raw in self._unsent}
         linear = set(graph.walk(call.roots, _is_linear)) if left else set()
         for place, cut in left.items():
             self._gates[place] = self._gates.get(place, True) and _is_gate(nodes, cut, linear)
-        self._looked += bool(left)
+        self._looked.update(left.keys())
+        self._open -= {raw for raw in left if self._looked[raw] >= _ENOUGH}
         owned = set().union(*self._taps.owned)
 
         def leaves(starts: Any, without: set[Any]) -> set[int]:

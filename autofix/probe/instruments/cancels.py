@@ -14,7 +14,7 @@ from ..program.frames import Frames, Raw
 
 _JOINS = graph.kinds("Div", "Mul", "Sub", "Add")
 _OFTEN = 4
-"""Passes of one place that are looked at."""
+"""Passes of one place that are looked at, from the first on in which gradients cancelled."""
 _MOST = 5000
 """Nodes beyond which a graph is not looked at, nor where they were made."""
 _ROUNDING = 1e-4
@@ -23,7 +23,9 @@ _Made = tuple[graph.Node, int]
 
 
 class Cancels(Functions, Listener):
-    """Looks, in the first passes, at each value that is joined with a constant in one use, and used elsewhere, too.
+    """Looks at each value that is joined with a constant in one use, and used elsewhere, too.
+
+    Passes before the first in which gradients cancel may be of another phase.
 
     Where a use sends exactly nothing, as behind a bound that is reached, nothing can be said of that number. Nor can it
     where the same place makes several values in a pass, and only some of them cancel: the first of a loop may begin
@@ -82,7 +84,8 @@ class Cancels(Functions, Listener):
                 at: dict[Raw, list[bool]] = {}
                 for made, came in self._came.items():
                     at.setdefault(self.places.get(made[0]._sequence_nr(), ()), []).append(_cancel(came))
-                self._passes.setdefault(call.stack, []).append(any(map(all, at.values())))
+                if (gone := any(map(all, at.values()))) or call.stack in self._passes:
+                    self._passes.setdefault(call.stack, []).append(gone)
         self.places.clear()
         self._forget()
 

@@ -55,12 +55,13 @@ class OwnOutput:
         inputs, others = _split(taken, set(graph.walk_nodes(layers)))
         data = {number for one in (*inputs, *others) for number in one.data}
         seen = self._seen.setdefault(call.stack, set())
-        if passes == 0:
-            fed = not old and any(one.layer and one.floating for one in inputs)
-        else:
-            same = passes == 1 or data <= seen  # what a first layer needs beside data has no graph in the first pass
-            held = any(one.name not in _PICKS for one in others)
-            fed = bool(old) and same and held and not inputs and not _passes_by(call, layers, set(old))
+        if passes <= 1 and not old:  # also where another phase, or another batch, came before the first that hands on
+            self._passes[call.stack] = int(any(one.layer and one.floating for one in inputs))
+            self._seen[call.stack] = data
+            return
+        same = passes == 1 or data <= seen  # what a first layer needs beside data has no graph in the first pass
+        held = any(one.name not in _PICKS for one in others)
+        fed = bool(passes and old) and same and held and not inputs and not _passes_by(call, layers, set(old))
         self._passes[call.stack] = passes + 1 if fed else -1
         seen |= data
 

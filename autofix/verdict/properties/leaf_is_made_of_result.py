@@ -4,7 +4,7 @@
 
 The code makes a leaf of a network's output: `sim.k = nn.Parameter(net(x))`, or
 `torch.tensor(net(x), requires_grad=True)`. The loss depends on the leaf, and no optimizer owns it. An optimizer does
-own the network. With the edit it makes at least three steps, and the network never has a gradient. This is not said
+own the network. From the failure on it makes at least three steps with the edit, and in the last ones the network has no gradient. This is not said
 
 - where an optimizer owns the leaf;
 - where another loss trains the network, as one that predicts a start;
@@ -67,8 +67,8 @@ class LeafIsMadeOfResult(Property):
             f"{index} {place}": name
             for index, names in enumerate(live.names[: len(live.counts)])
             for place, name in enumerate(names)
-            if len(steps := [one for one in live.of(index) if one.asks]) >= LEAST
-            and not any(any(step.gradients[place : place + 1]) for step in steps)
+            if len(steps := [one for one in evidence.later(live, index) if one.asks]) >= LEAST
+            and not any(any(step.gradients[place : place + 1]) for step in steps[-LEAST:])
         }
         facts = evidence.sourced.seen("leaf-of-result") if starved else ()
         found = ((starved[one.subject], one.stack) for one in facts if one.subject in starved)

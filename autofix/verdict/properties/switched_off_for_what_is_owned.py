@@ -3,7 +3,7 @@
 ## What it finds
 
 A tensor that torch refused was made of parameters with gradients switched off. The edit lets it pass without switching
-them on, and an optimizer that steps never has a gradient for some of what it owns.
+them on, and an optimizer that steps has no gradient, in the end, for some of what it owns.
 
 This is not said where those parameters are frozen, or where no optimizer owns them: then nobody means to train them.
 
@@ -15,6 +15,7 @@ its tensors meet a graph; under `no_grad` they pass in silence.
 
 from __future__ import annotations
 
+from autofix.experiments.readings.learning import LEAST
 from autofix.verdict.property import Evidence, Example, Finding, Property
 
 OWNED = """\
@@ -42,7 +43,8 @@ class SwitchedOffForWhatIsOwned(Property):
         if not off or evidence.failure.in_backward:
             return None
         for index, names in enumerate(live.names):
-            used = list(zip(*(step.gradients for step in live.of(index)), strict=False))
+            last = evidence.later(live, index)[-LEAST:]
+            used = list(zip(*(step.gradients for step in last), strict=False))
             lost = [name for name, gradients in zip(names, used, strict=False) if not any(gradients)]
             if lost:
                 return self.found(off[0].stack, subject=lost[0])
