@@ -40,8 +40,8 @@ _DROPPING = (
 """What drops something in `torch.nn.functional`."""
 _RECURRENT = ("lstm", "gru", "rnn_tanh", "rnn_relu")
 """What drops something between layers, in torch's own functions."""
-_NUMBERS = 64
-"""Numbers that one place takes of tensors of which a run tells."""
+_NUMBERS, _THEN_EACH = 64, 16
+"""Numbers that one place takes of tensors of which a run tells; of later ones, as of another phase, of one in so many."""
 _TORCH = torch.__file__.removesuffix("__init__.py")
 _TAKES = torch.ops.aten._local_scalar_dense.default, torch.ops.aten.item.default
 """What takes a number; in inference mode it is not yet made of the first."""
@@ -387,6 +387,7 @@ class KeyedRandom(Dispatch):
         self.drops: list[str] = []
         """What the first of them dropped: its shape, and how much it is."""
         self._kinds: Counter[str] = Counter()
+        self._takes = Counter[Raw]()
         self._taken: dict[Raw, list[tuple[float, bool, int]]] = {}
         """The numbers that are taken at each place, whether gradients are off there, and behind how many rounds."""
 
@@ -409,8 +410,11 @@ class KeyedRandom(Dispatch):
         return not tensor.requires_grad or (self._off is not None and self._off.made(tensor))
 
     def _take(self, *numbers: float) -> None:
-        values = self._taken.setdefault(self._frames.here(), [])
-        if len(values) < _NUMBERS and not (self._freeze is not None and self._freeze.in_step):
+        if self._freeze is not None and self._freeze.in_step:
+            return
+        here = self._frames.here()
+        values, self._takes[here] = self._taken.setdefault(here, []), self._takes[here] + 1
+        if len(values) < _NUMBERS or self._takes[here] % _THEN_EACH == 0:
             rounds = self._freeze.rounds if self._freeze is not None else 0
             values += [(float(number), not torch.is_grad_enabled(), rounds) for number in numbers]
 
