@@ -4,7 +4,8 @@
 
 The code makes a leaf of a network's output: `sim.k = nn.Parameter(net(x))`, or
 `torch.tensor(net(x), requires_grad=True)`. The loss depends on the leaf, and no optimizer owns it. An optimizer does
-own the network. From the failure on it makes at least three steps with the edit, and in the last ones the network has no gradient. This is not said
+own the network. From the failure on it makes at least three steps with the edit, and in the last ones the network has
+no gradient. This is not said
 
 - where an optimizer owns the leaf;
 - where another loss trains the network, as one that predicts a start;
