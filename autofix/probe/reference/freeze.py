@@ -41,7 +41,7 @@ _DROPPING = (
 _RECURRENT = ("lstm", "gru", "rnn_tanh", "rnn_relu")
 """What drops something between layers, in torch's own functions."""
 _NUMBERS, _THEN_EACH = 64, 16
-"""Numbers that one place takes of tensors of which a run tells; of later ones, as of another phase, of one in so many."""
+"""Numbers that one place takes of tensors of which a run tells, and of how many later ones it tells of one."""
 _TORCH = torch.__file__.removesuffix("__init__.py")
 _TAKES = torch.ops.aten._local_scalar_dense.default, torch.ops.aten.item.default
 """What takes a number; in inference mode it is not yet made of the first."""
