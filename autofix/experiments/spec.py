@@ -28,7 +28,7 @@ class Intervention(enum.Enum):
     that the loops around them come to their next. THROUGH: so they do, and the run goes on to the end of the script.
     FURTHER: it goes on for a while behind what is compared otherwise; in a reference, arrays of weights keep the values
     that they were taken with. UNSHARED: so it does, and so they do in an edited script. KEEPING: loops end as THROUGH,
-    and arrays keep their values.
+    and arrays keep their values. RESTING: some parameters keep what they hold, whatever steps make of them.
     """
 
     NONE = enum.auto()
@@ -54,6 +54,7 @@ class Intervention(enum.Enum):
     FURTHER = enum.auto()
     UNSHARED = enum.auto()
     KEEPING = enum.auto()
+    RESTING = enum.auto()
 
     @property
     def goes_on(self) -> bool:
@@ -76,7 +77,7 @@ class RunSpec:
     """One run. With a `reading` it is a reference, which performs what torch refuses; without, torch is as it is.
 
     `owner` is the optimizer that an intervention is about, where it is about one; `since`, the round it begins at;
-    `late_of` the parameters that it is about, each an optimizer and its place there, where not all are;
+    `about` the parameters that it is about, each an optimizer and its place there, where not all are;
     `times`, how many times as far as the reference an edited script goes, or which of several such references it is;
     `beside`, the reading beside which it goes FURTHER, and ends where that does; `turned`, the comparisons, by what
     told of them, that give the opposite in it.
@@ -88,7 +89,7 @@ class RunSpec:
     intervention: Intervention = Intervention.NONE
     owner: int = -1
     since: int = 0
-    late_of: tuple[tuple[int, int], ...] = ()
+    about: tuple[tuple[int, int], ...] = ()
     times: int = 1
     beside: Reading | None = None
     turned: tuple[str, ...] = ()

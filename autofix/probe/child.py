@@ -163,6 +163,10 @@ class Run(State):
             self.modes.enter_context(self.keyed)
         if self.perturb is not None:
             self._hear_of_starts()
+        if asked.rests:
+            from .reference.perturb import Resting
+
+            heard.append(Resting(asked.about))
         if not asked.frozen:
             heard.append(Stepped(self.courses))
         self.courses.install()  # behind what perturbs: what is looked at is what is used

@@ -266,6 +266,9 @@ class _Comparison:
         for one in (one for one in newer if _may_be_newer(self._runs, one)):
             # Where nothing that learns is behind what outlives a round, only the drift moved it.
             return equal_to(self._runs, one, same_live=_to_the_last_bit(self._runs, one))
+        for one in readings if not also["printed"] else ():
+            if self._equal_while_it_rests(one, also):
+                return equal_to(self._runs, one, same_live=False)
         if self._projects_elsewhere(readings[0], also):
             return equal_to(self._runs, readings[0], same_live=True)
         return self._departing(self._runs.of(readings[0]), self._live, still[readings[0]], frozen, also)
@@ -406,6 +409,23 @@ class _Comparison:
             same = frozen.ended_well and not comparable(still) and _comes_to_passes(self._runs.edited, frozen)
             found += [one] if same and not differences(still, frozen, self._frozen_tolerance, **also) else []
         return found
+
+    def _equal_while_it_rests(self, reading: Reading, also: Mapping[str, bool]) -> bool:
+        """Whether the edit trains live as a reading does while what rests of which it makes something anew.
+
+        That is what several passes share: made once by the code, of parameters that it applies nowhere else.
+        """
+        full = self._runs.of(reading)
+        owned = enumerate(full.names[: len(full.counts)])
+        about = tuple((index, at) for index, names in owned for at, name in enumerate(names) if name in full.inside)
+        if not (full.reused and about) or _cuts_or_loses(full, self._live):
+            return False
+        one = replace(RunSpec.reference(reading, intervention=Intervention.RESTING), about=about)
+        other = replace(RunSpec.edited(self._runs.files, intervention=Intervention.RESTING), about=about)
+        self._pool.expect(one, other)
+        resting, mine = self._pool.get(one), self._pool.get(other)
+        compare = mine.ended_well and not comparable(resting)
+        return compare and not differences(resting, mine, self._live_tolerance, **also)
 
     def _outlived(self, full: wire.Trace) -> bool:
         """Whether the graph in question was made before a round ended, so that a drift moves what it is of."""

@@ -76,7 +76,7 @@ class Freeze(Perturb):
             taps.within = plainly.backward
         self._late = asked.late
         """The round from which on they move where a forward next uses them: what comes after a step sees none of it."""
-        self._late_of = asked.late_of
+        self._about = asked.about
         self._due: list[torch.Tensor] = []
         """The parameters that are still to move behind a round."""
         self._courses = courses
@@ -319,7 +319,7 @@ class Freeze(Perturb):
         late = 0 <= self._late <= self._round
         moved = [parameter for key, parameter in self._known.items() if key in self._seeds]
         owned = enumerate(map(parameters, self._taps.optimizers))
-        mine = {id(one) for index, own in owned for place, one in enumerate(own) if (index, place) in self._late_of}
+        mine = {id(one) for index, own in owned for place, one in enumerate(own) if (index, place) in self._about}
         self._due = [one for one in moved if late and (not mine or id(one) in mine)]
         self._round += 1
         self._move([one for one in moved if not late or (mine and id(one) not in mine)])

@@ -388,6 +388,26 @@ class Stirred(Listener):
                 _add_noise(entries(values), self._generator, SCALE * _magnitude(values, _content(values)[1]))
 
 
+class Resting(Listener):
+    """Undoes what steps make of some parameters: what is made of these anew is then what it was before."""
+
+    def __init__(self, about: Collection[tuple[int, int]]) -> None:
+        """`about`: each an optimizer and its place there."""
+        self._about = about
+        self._before: dict[int, list[tuple[torch.Tensor, torch.Tensor]]] = {}
+
+    def step(self, index: int, optimizer: torch.optim.Optimizer) -> None:
+        if index not in self._before:
+            mine = (one for place, one in enumerate(parameters(optimizer)) if (index, place) in self._about)
+            with quiet():
+                self._before[index] = [(one, one.detach().clone()) for one in mine]
+
+    def step_done(self, index: int, _optimizer: torch.optim.Optimizer) -> None:
+        with quiet(), outside():
+            for one, old in self._before.pop(index, ()):
+                data(one).copy_(old)
+
+
 class Starting(Making):
     """Tells of ops until parameters have started: of those of calls that concern them.
 

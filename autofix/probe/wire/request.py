@@ -90,7 +90,8 @@ class Request:
     ordered: bool = False  # random draws are told apart by what is drawn and how often, not by where
     still: bool = False  # frozen, and parameters stay where they are from round to round
     late: int = -1  # frozen: from this round on parameters drift where a forward next uses them, not right after a step
-    late_of: tuple[tuple[int, int], ...] = ()  # which do, each an optimizer and its place there; none: all
+    about: tuple[tuple[int, int], ...] = ()  # which do, each an optimizer and its place there; none: all
+    rests: bool = False  # these keep what they hold, whatever steps make of them
     idle: tuple[int, ...] = ()  # frozen: the optimizers that never step, and so end no round
     rounds: tuple[tuple[int, ...], ...] = ()  # frozen: the steps that the reference had made when each round ended
     by_hand: bool = True  # frozen: steps that are made by hand, into a leaf that lasts, are undone, too

@@ -287,7 +287,7 @@ def _old(evidence: Evidence, code: wire.Trace) -> str:
     these it is asked by moving so behind the latest round alone. Where there was one evaluation, the run goes on.
     """
     inside = _inside(evidence.letter)
-    spec = replace(RunSpec.edited(evidence.files, Treatment.FROZEN, Intervention.LATE), late_of=inside)
+    spec = replace(RunSpec.edited(evidence.files, Treatment.FROZEN, Intervention.LATE), about=inside)
     newer, late = evidence.of_edit(Treatment.FROZEN), evidence.case.pool.get(spec)
     if not (newer.ended_well and late.ended_well):
         return ""
