@@ -251,7 +251,8 @@ class Builder:
             branches=bool(spec.turned) or (on and spec.reading is not None),
             unshared=(on and spec.reading is not None)
             or spec.intervention in (Intervention.UNSHARED, Intervention.KEEPING),
-            late=spec.since if spec.intervention is Intervention.LATE else -1, about=spec.about, rests=spec.intervention is Intervention.RESTING,
+            late=spec.since if spec.intervention is Intervention.LATE else -1, about=spec.about,
+            rests=spec.intervention is Intervention.RESTING,
             nudged=spec.intervention is Intervention.NUDGED, doubled=doubled,
             bounding=spec.intervention is Intervention.BOUNDING,
             sources=spec.intervention is Intervention.SOURCED, once=self.once,

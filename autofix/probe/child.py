@@ -163,18 +163,22 @@ class Run(State):
             self.modes.enter_context(self.keyed)
         if self.perturb is not None:
             self._hear_of_starts()
-        if asked.rests:
-            from .reference.perturb import Resting
-
-            heard.append(Resting(asked.about))
         if not asked.frozen:
-            heard.append(Stepped(self.courses))
+            heard += [*self._resting(), Stepped(self.courses)]
         self.courses.install()  # behind what perturbs: what is looked at is what is used
         if asked.unshared:
             from .arrays.unshared import Unshared
 
             Unshared(self.taps)
         self._arm_last()
+
+    def _resting(self) -> list[Any]:
+        """Who undoes steps of some parameters, where a run asks for it."""
+        if not self.request.rests:
+            return []
+        from .reference.perturb import Resting
+
+        return [Resting(self.request.about)]
 
     def _arm_values(self) -> None:
         """What comes out otherwise than the script says, whatever is watched."""

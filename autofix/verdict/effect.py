@@ -263,12 +263,10 @@ class _Comparison:
         by_hand = not full.counts and frozen.undone
         later = not also["printed"] or (by_hand and frozen.undone >= still[readings[0]].undone)
         newer = (self._equal_for_long(equal, also) if equal else self._equal_at_rest(readings)) if later else ()
-        for one in (one for one in newer if _may_be_newer(self._runs, one)):
+        newer = [one for one in newer if _may_be_newer(self._runs, one)] or self._equal_at_part_rest(readings, also)
+        for one in newer:
             # Where nothing that learns is behind what outlives a round, only the drift moved it.
             return equal_to(self._runs, one, same_live=_to_the_last_bit(self._runs, one))
-        for one in readings if not also["printed"] else ():
-            if self._equal_while_it_rests(one, also):
-                return equal_to(self._runs, one, same_live=False)
         if self._projects_elsewhere(readings[0], also):
             return equal_to(self._runs, readings[0], same_live=True)
         return self._departing(self._runs.of(readings[0]), self._live, still[readings[0]], frozen, also)
@@ -410,11 +408,14 @@ class _Comparison:
             found += [one] if same and not differences(still, frozen, self._frozen_tolerance, **also) else []
         return found
 
-    def _equal_while_it_rests(self, reading: Reading, also: Mapping[str, bool]) -> bool:
-        """Whether the edit trains live as a reading does while what rests of which it makes something anew.
+    def _equal_at_part_rest(self, readings: Sequence[Reading], also: Mapping[str, bool]) -> list[Reading]:
+        """Readings as which the edit trains, live, while those parameters rest of which it makes something anew.
 
-        That is what several passes share: made once by the code, of parameters that it applies nowhere else.
+        They are those of what several passes share: the code makes it once, and applies them nowhere else.
         """
+        return [one for one in readings if not also["printed"] and self._is_equal_at_part_rest(one, also)]
+
+    def _is_equal_at_part_rest(self, reading: Reading, also: Mapping[str, bool]) -> bool:
         full = self._runs.of(reading)
         owned = enumerate(full.names[: len(full.counts)])
         about = tuple((index, at) for index, names in owned for at, name in enumerate(names) if name in full.inside)
