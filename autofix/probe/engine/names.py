@@ -212,9 +212,14 @@ class Names:
                 yield name.removeprefix("self."), value
             elif depth < _DEPTH and self._is_container(value):
                 seen.add(id(value))
-                for inner, item in _inside(name, value):
+                for inner, item in (*_inside(name, value), *self._own_modules(name, value)):
                     alone = isinstance(item, torch.nn.Parameter) and isinstance(value, (list, tuple))
                     (later if alone else queue).append((inner, item, depth + 1))
+
+    def _own_modules(self, name: str, value: Any) -> Iterator[tuple[str, Any]]:
+        """The modules of the user's own inside a module: what they hold as attributes has no other name."""
+        inside = value.named_modules() if isinstance(value, torch.nn.Module) else ()
+        return ((f"{name}.{inner}", one) for inner, one in inside if one is not value and self._frames.is_users(one))
 
     def _of_modules(self, roots: Iterable[tuple[str, Any]]) -> set[int]:
         """The parameters of the modules that are held by these, or by an attribute of theirs."""

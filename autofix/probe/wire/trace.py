@@ -82,7 +82,7 @@ class Trace:
     handed: tuple[int, ...] = ()  # ages of what a backward call leaves to the next while no step lies between
     averages: tuple[int, ...] = ()  # those of them that each pass sums up with its own, and also uses itself
     added: bool = False  # what is reused is an addend of each loss that reuses it
-    left_over: bool = False  # so it is, and more passes made such a one for themselves alone
+    left_over: bool = False  # so it is, and more passes made such a one for themselves alone; or these replaced it
     bare: bool = False  # of what is reused: these passes have a term that leads by nothing else to what steps on it
     recurs: bool = False  # all that passes took of earlier ones are states of a recurrence, made one after the other
     kept_up: bool = False  # what is reused is a record that each round makes of that of the round before

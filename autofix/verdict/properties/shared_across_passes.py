@@ -8,7 +8,8 @@ state that each pass hands to the next, or keeps for a later one, is different a
 anew in each pass, from what they made before. So is a record that each round makes of parameters and of the record of
 the round before, such as a dual variable: computed anew, it would go on with every pass. So is the state of
 a recurrence in which a rollout began, on which several epochs train. So is a term of the loss that is left over where a
-pass does not make its own, as most do: an image without objects has no loss for boxes.
+pass does not make its own, as most do: an image without objects has no loss for boxes. So is any value of which later
+passes make their own again, in its place: the centre of a class of which a batch has none.
 
 It finds it, too, where the code uses no gradient that such a value sends on, because that is cleared before the step of
 its owner: a temperature that the constructor computes from its logarithm, which a loss of its own trains. The edit that
@@ -204,6 +205,32 @@ for word in torch.randint(30, (60,)).tolist():
     train: (head(seen[word]) - 1).square().mean()
     train[own]: words.weight.sum(1).square().mean()
 """
+ABSENT = """\
+net = nn.Linear(3, 4)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+centres = [torch.randn(4) for _ in range(3)]
+for kinds in ([0, 1, 2], [0, 1, 1], [0, 0, 1], [2, 1, 0], [0, 1, 2], [1, 2, 0], [2, 0, 1], [0, 2, 1]):
+    out, kinds = net(torch.randn(3, 3)).tanh(), torch.tensor(kinds)
+    for one in range(3):
+        if (kinds == one).any():
+            centres[one] = out[kinds == one].mean(0)
+    loss = F.cross_entropy(out @ torch.stack(centres).t(), kinds)
+    train: loss
+"""
+RECALLED = """\
+words, head = nn.Embedding(30, 4), nn.Linear(4, 1)
+optimizer = torch.optim.SGD([*words.parameters(), *head.parameters()], lr=0.1)
+seen = {}
+for some in ([0, 1], [2, 3], [0, 4], [5, 6], [7, 8], [9, 10], [11, 12], [13, 14]):
+    for word in some:
+        if word not in seen:
+            seen[word] = words(torch.tensor(word)).tanh()
+    loss = (head(torch.stack([seen[word] for word in some])) - 1).square().mean()
+    train: loss
+"""
+BEHIND_EACH = "    optimizer.step()\n"
+CENTRES_CUT = f"{BEHIND_EACH}    centres = [one.detach() for one in centres]\n"
+SEEN_CUT = f"{BEHIND_EACH}    seen = {{word: one.detach() for word, one in seen.items()}}\n"
 UPDATED = "dual - 0.1 * (net.weight - server.weight)"
 CONSTANT = UPDATED, f"({UPDATED}).detach()"
 DRIFT = "0.1 * (net.weight - server.weight)"
@@ -267,6 +294,7 @@ class SharedAcrossPasses(Property):
         ),
         Example(LOOKED_UP, ".tanh()", ".tanh().detach()"),
         Example(FILLED_ONCE, "pooled(fake)", "pooled(fake.detach())"),
+        Example(RECALLED, BEHIND_EACH, SEEN_CUT),
         Example(ONCE, *CONSTANT_HEAT),
         Example(ONCE, "log_scale.exp()", "log_scale.exp().detach()"),
         Example(ONCE, "heat * net", "log_scale.exp() * net"),
@@ -282,6 +310,7 @@ class SharedAcrossPasses(Property):
         Example(INDEXED.replace("    shown =", "    picture = picture.roll(1, 0)\n    shown ="), *SHOWN_ANEW),
         Example(INDEXED.replace("decoder(shown)", "shown[:, :3]"), "= shown[:, :3]", "= seen(picture)[:, :3]"),
         Example(BOXED, *EMPTIED),
+        Example(ABSENT, BEHIND_EACH, CENTRES_CUT),
         Example(DUAL, *CONSTANT),
         Example(DUAL, UPDATED, UPDATED.replace("weight", "weight.detach()")),
         Example(DUAL, "dual * net", "dual.detach() * net"),
