@@ -21,6 +21,7 @@ from .averages import Averages
 from .bare_terms import BareTerms
 from .evaluated import Evaluated
 from .late_terms import LateTerms
+from .lent import Lent
 from .makings import Makings
 from .own_output import OwnOutput
 from .records import Records
@@ -43,9 +44,9 @@ class Carried(Listener):
     the pass before: not a state that each pass hands to the next, but something made once, for several passes. `alone`
     says that these passes had no leaf but in there, `added` that it was an addend of all their losses, `anew` that each
     of them applies its parameters anew, in the same way; `left_over` that it was such an addend, and that more passes
-    made their own, for themselves alone, or that these replaced it; `shared` are the ages of its outermost nodes. `again` says that it was made
-    more than once, each time between other steps; where the data are known, not of the same data one after the other.
-    `renewed` says that it is a memory which is filled on and on (`makings`).
+    made their own, for themselves alone, or that it was replaced so (`lent`); `shared` are the ages of its outermost
+    nodes. `again` says that it was made more than once, each time between other steps; where the data are known, not of
+    the same data one after the other. `renewed` says that it is a memory which is filled on and on (`makings`).
     As far as somebody watches for `sources`, `fed` says that data went into it, `drawn` that some pass uses what was
     drawn from it, or that it evaluates, and `collected` that it is data itself: it is applied anew, and all these
     passes use such draws, or it was made by modules that evaluate, which train in these passes. `once` says that all
@@ -69,15 +70,9 @@ class Carried(Listener):
         self.fed = False
         self._own_alone = 0
         """How many passes took nothing of an earlier one, and nothing was taken of them."""
-        self._own_again = 0
-        """How many took nothing of an earlier one behind some that did, and when nobody held any more what these took."""
-        self._lent: set[int] = set()
-        """The ages of what passes took of earlier ones, where the script held all of that."""
-        self._unheld = False
-        """Whether some of it was held where nobody looks."""
         self._anew = True
         self._drawn = False
-        self._makings = Makings()
+        self._makings, self._lent = Makings(), Lent(names)
         self._passes: Counter[Raw] = Counter()
         self._begun: dict[Raw, tuple[int, set[int]]] = {}
         """Of each site, the last pass that took nothing of an earlier one, and what of it no other has shared yet."""
@@ -152,9 +147,7 @@ class Carried(Listener):
         own = graph.ages(fresh)
         self._makings.used(call.stack, own)
         if not old:
-            self._own_alone += call.stack in self._begun
-            self._own_again += call.stack in self.reused and self._lent.isdisjoint(self._held())
-            self._begun[call.stack] = self._passes[call.stack], own
+            self._use_own(call.stack, own)
             return
         self.carried = True
         # A recurrence leads on from all that is older: it was kept for later, as in a pool.
@@ -167,9 +160,8 @@ class Carried(Listener):
         self._unshared |= dict.fromkeys(ages - self.shared - self._unshared.keys(), self.steps)
         before = len(began) > 1 and all(node._sequence_nr() < began[-2] for node in old)
         if self._once or (before and not recurs):
-            self._lent |= ages
-            self._unheld = self._unheld or not ages <= self._held()
             self._share(call.stack, old, leaves)
+            self._lent.take(ages)
             self.shared.update(ages)
             self._begun = {site: one for site, one in self._begun.items() if ages.isdisjoint(one[1])}
             self._unshared = {age: steps for age, steps in self._unshared.items() if age not in ages}
@@ -185,6 +177,12 @@ class Carried(Listener):
             self._send_nothing(call, old, mark)
         else:
             self._targets.watch(call, old, fresh)
+
+    def _use_own(self, stack: Raw, ages: set[int]) -> None:
+        """A pass takes nothing of an earlier one."""
+        self._own_alone += stack in self._begun
+        self._lent.take_nothing()
+        self._begun[stack] = self._passes[stack], ages
 
     def _look_at_data(
         self, sources: DataSources, mark: int, shared: list[graph.Node], fresh: list[graph.Node]
@@ -273,17 +271,9 @@ class Carried(Listener):
         return max((since if 2 * since <= count else int(since == 1) for count, since in found), default=0)
 
     def _is_left_over(self) -> bool:
-        """Whether what is shared is what a pass leaves to the next where that does not make its own, as most do.
-
-        What was so taken is replaced then; a cache holds it on.
-        """
-        makings = self._makings.newest()  # none where nothing was shared: then nothing was an addend either
-        replaced = not self._unheld and len(makings) < self._own_again
-        return bool(makings) and (replaced or (self.added and len(set(makings)) < self._own_alone))
-
-    def _held(self) -> set[int]:
-        """The ages of the results that the script's variables hold."""
-        return graph.ages(self._names.results())
+        """Whether what is shared is a term that a pass leaves to the next where that does not make its own."""
+        makings = set(self._makings.newest())  # none where nothing was shared: then nothing was an addend either
+        return self._lent.is_replaced or (self.added and 0 < len(makings) < self._own_alone)
 
     @property
     def collected(self) -> bool:
