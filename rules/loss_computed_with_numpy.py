@@ -20,13 +20,14 @@ word for. Where one of several arrays may be meant as a constant, the code does 
 from __future__ import annotations
 
 import ast
+import contextlib
 from collections.abc import Iterator
 
 from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
 from autofix.syntax import calls, live, writes
 from autofix.syntax.blocks import function_named
 from autofix.syntax.edits import Step, append_call
-from autofix.syntax.translate.expressions import Wrap
+from autofix.syntax.translate.expressions import Way, Wrap
 from autofix.syntax.translate.functions import Translation
 from autofix.syntax.translate.made import MOVED, Kind, joined
 from autofix.syntax.translate.written import written_out
@@ -180,6 +181,27 @@ for _ in range(4):
     print(shown(x))
     loss = criterion(net(x))
     train: loss
+! what else leaves torch is data, of which the project makes an array
+def distances(rows, others):
+    return np.array([[abs(one - b) for one in row] for row, b in zip(rows, others)], dtype=np.float32)
+
+
+class Risk(torch.nn.Module):
+    def forward(self, scores, rows, others):
+        far = distances(rows, others)
+        far = far - far.mean(axis=1, keepdims=True)
+-        risk = np.sum(scores.softmax(1).numpy() * far, axis=1)
+-        return torch.tensor(risk).mean()
++        risk = torch.sum(scores.softmax(1) * torch.as_tensor(far), dim=1)
++        return risk.mean()
+
+
+net, criterion = torch.nn.Linear(2, 2), Risk()
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    picked, wanted = torch.randint(5, (6, 2)), torch.randint(5, (6,))
+    loss = criterion(net(torch.randn(6, 2)), picked.tolist(), wanted.tolist())
+    train: loss
 ! rounding has no gradient
 out = net(torch.randn(5, 2)).detach().numpy()
 loss = torch.tensor(np.round(np.mean(out**2), 2))
@@ -217,31 +239,35 @@ out.pow(2).mean().backward()
     def _translated(
         self, loss: Loss, converted: set[ast.expr], declined: dict[str, None], sources: Sources
     ) -> Iterator[Proposal]:
+        others = False
         for wrap in Wrap:
             try:
-                found, steps = _steps(loss, converted, sources, wrap=wrap)
+                found, steps = _steps(loss, converted, sources, Way(wrap))
                 # What came to the CPU meets there what was on it before.
                 if True in found.by_cpu and (found.unsure or False in found.by_cpu):
-                    found, steps = _steps(loss, converted, sources, wrap=wrap, to_cpu=True)
+                    found, steps = _steps(loss, converted, sources, Way(wrap, to_cpu=True))
             except Declined as error:
                 declined[str(error)] = None
-                return
+                break
+            others = found.others
             if steps and (found.takes or wrap is not Wrap.MADE):
                 yield self.propose(steps, WHY, later=1 + wrap.value)
             if not (steps and (found.unsure or found.takes)):
-                return
+                break
+        if others or declined:
+            with contextlib.suppress(Declined):
+                _, steps = _steps(loss, converted, sources, Way(Wrap.ALL, alone=True))
+                yield from [self.propose(steps, WHY, later=2 + Wrap.ALL.value)] if steps else []
 
 
-def _steps(
-    loss: Loss, converted: set[ast.expr], sources: Sources, *, wrap: Wrap, to_cpu: bool = False
-) -> tuple[Translation, list[Step]]:
+def _steps(loss: Loss, converted: set[ast.expr], sources: Sources, way: Way) -> tuple[Translation, list[Step]]:
     """A translation and its edits; [] where the loss comes from no array.
 
     Once more where a list was found to get tensors that are made of the list itself.
     """
     recurring: frozenset[ast.AST] = frozenset()
     while True:
-        found = Translation(sources.called, converted, wrap=wrap, to_cpu=to_cpu, recurring=recurring)
+        found = Translation(sources.called, converted, way, recurring)
         try:
             steps = _edits(found, loss, sources)
         except Declined:

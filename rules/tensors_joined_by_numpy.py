@@ -22,7 +22,7 @@ from collections.abc import Iterator
 from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
 from autofix.syntax import calls
 from autofix.syntax.edits import Step
-from autofix.syntax.translate.expressions import Wrap
+from autofix.syntax.translate.expressions import Way, Wrap
 from autofix.syntax.translate.functions import Translation
 from autofix.syntax.translate.words import COMES, LEAVES
 from autofix.syntax.translate.written import written_out
@@ -111,7 +111,7 @@ def _joined(
     source: Source, roots: list[ast.expr], converted: set[ast.AST], sources: Sources, *, whole: bool
 ) -> list[Step]:
     """The edits that say expressions in torch's words; `whole`: with what they are made of."""
-    found = Translation(sources.called, converted, wrap=Wrap.NONE)
+    found = Translation(sources.called, converted, Way(Wrap.NONE))
     made = [found.put(found.scope(source, source.function(one) or source.tree), one) for one in roots]
     if why := next((one.why for one in made if one.why), ""):
         raise Declined(why)

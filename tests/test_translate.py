@@ -11,7 +11,7 @@ import pytest
 
 from autofix.core.edit import Declined
 from autofix.syntax.source import Source
-from autofix.syntax.translate.expressions import Wrap
+from autofix.syntax.translate.expressions import Way, Wrap
 from autofix.syntax.translate.functions import Translation
 from autofix.syntax.translate.words import WORDS
 
@@ -356,7 +356,7 @@ def translated(expression: str) -> str:
     source = Source(Path("script.py"), f"{HEAD}loss = {expression}\nloss.backward()\n".encode())
     statement = source.tree.body[-2]
     assert isinstance(statement, ast.Assign)
-    translation = Translation(lambda *_: None, (), wrap=Wrap.ALL)
+    translation = Translation(lambda *_: None, (), Way(Wrap.ALL))
     scope = translation.scope(source, source.tree)
     made = translation.put(scope, statement.value)
     if made.why:

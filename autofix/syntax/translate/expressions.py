@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import Enum, auto
 
 from autofix.core.edit import Declined
@@ -37,21 +37,33 @@ class Wrap(Enum):
     ALL = auto()
 
 
+@dataclass(frozen=True, slots=True)
+class Way:
+    """How a loss is translated.
+
+    `wrap`: which of the values that may be arrays or numbers become tensors. `to_cpu`: what left torch by way of the
+    CPU stays there. `alone`: nothing has a graph but what was converted; what else leaves torch is data, as lists are.
+    """
+
+    wrap: Wrap
+    to_cpu: bool = False
+    alone: bool = False
+
+
 Resolve = Callable[[Source, ast.Call], tuple[Source, Function] | None]
 
 
 class ExpressionTranslation:
     """One translation, of one loss; `unsure` tells whether it met values that may be arrays or numbers.
 
-    `wrap`: which of these become tensors. `to_cpu`: what left torch by way of the CPU stays there. `converted` are the
-    calls that turn a tensor into an array or number unasked. `recurring`: the `recurs` of a translation before it.
+    `converted` are the calls that turn a tensor into an array or number unasked. `recurring`: the `recurs` of a
+    translation before it.
     """
 
     def __init__(
-        self, resolve: Resolve, converted: Iterable[ast.AST], *, wrap: Wrap, to_cpu: bool = False,
-        recurring: Collection[ast.AST] = (),
+        self, resolve: Resolve, converted: Iterable[ast.AST], way: Way, recurring: Collection[ast.AST] = ()
     ) -> None:  # fmt: skip
-        self._resolve, self._converted, self._wrap, self._to_cpu = resolve, frozenset(converted), wrap, to_cpu
+        self._resolve, self._converted, self._way = resolve, frozenset(converted), way
         self._recurring = recurring
         self._open: set[ast.AST] = set()
         """Definitions of which is being found out what they give."""
@@ -62,6 +74,8 @@ class ExpressionTranslation:
         self.unsure = False
         self.takes = False
         """Whether it met calls that make an array of what may be anything, where others do of tensors."""
+        self.others = False
+        """Whether anything else leaves torch than what was converted."""
         self.by_cpu: set[bool] = set()
         """Whether tensors left torch by way of the CPU: all, none, or some."""
 
@@ -268,7 +282,7 @@ class ExpressionTranslation:
             return Translated(f"torch.stack({made.text})", Kind.ARRAY, False, made.why, changed=True)
         if made.kind is Kind.OTHER:
             self.unsure = True
-            whole = self._wrap is Wrap.ALL
+            whole = self._way.wrap is Wrap.ALL
             return replace(made, text=f"torch.as_tensor({made.text})", changed=True) if whole else made
         if made.kind is Kind.NUMBER:
             return replace(made, text=f"torch.tensor({made.text})", changed=True)

@@ -41,6 +41,9 @@ class Translation(ExpressionTranslation):
     def _call(self, scope: Body, node: ast.Call) -> Translated:
         match node.func:
             case ast.Attribute(value=value, attr=name) if name in words.LEAVES and not node.args:
+                self.others = self.others or node not in self._converted
+                if self._way.alone and node not in self._converted:
+                    return rebuilt(scope, node, [(node.func, self._attribute(scope, node.func))], Kind.OTHER)
                 return self._leaving(scope, value, name)
             case ast.Name(id=name) if name in _BUILTINS and name not in scope.reaching.reads.get(node.func, ()):
                 return self._builtin(scope, node, name)
@@ -91,7 +94,7 @@ class Translation(ExpressionTranslation):
         match node:
             case ast.Call(func=ast.Attribute(value=value, attr=name), args=[]) if name in words.ALLOWS:
                 made = replace(self._undetached(scope, value), changed=True)
-                kept = name == "cpu" and self._to_cpu
+                kept = name == "cpu" and self._way.to_cpu
                 return replace(made, text=f"{atom(made.text)}.cpu()") if kept else made
             case ast.Attribute(value=value, attr="data"):
                 return replace(self._undetached(scope, value), changed=True)
@@ -113,7 +116,7 @@ class Translation(ExpressionTranslation):
             plain = name in words.ARRAYS and isinstance(node.args[0], (ast.Name, ast.Attribute))
             if plain and not self._converted.isdisjoint(ast.walk(scope.body)):
                 self.takes = True
-                if self._wrap is Wrap.MADE:
+                if self._way.wrap is Wrap.MADE:
                     text, kind = given[0][1].text, given[0][1].kind
                     text = text if kind is Kind.TORCH else f"torch.as_tensor({text})"
                     return Translated(text, Kind.ARRAY, changed=True)
