@@ -182,8 +182,10 @@ opt.step()
                 yield self.propose(replace(source, node, _plain(source, node)), WHY, later=later + (not around))
 
     def hints(self, diagnosis: Diagnosis) -> Iterator[tuple[Frame, str]]:
-        """Where the tensor was made."""
-        yield from ((one.stack[0], _MADE) for one in diagnosis.trace.origins if one.stack)
+        """Where the tensor was made; where gradients were switched on in vain, the mode around that."""
+        kind = "inference" if diagnosis.cause is Cause.NO_GRAPH else ""
+        made = (one for one in diagnosis.trace.origins if one.stack and (not kind or one.kind == kind))
+        yield from ((one.stack[0], _MADE) for one in made)
 
 
 def _enabling(enabled: Origin, sources: Sources) -> Iterator[tuple[Source, ast.expr]]:
