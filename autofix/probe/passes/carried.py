@@ -273,7 +273,8 @@ class Carried(Listener):
     def _is_left_over(self) -> bool:
         """Whether what is shared is a term that a pass leaves to the next where that does not make its own."""
         makings = set(self._makings.newest())  # none where nothing was shared: then nothing was an addend either
-        return self._lent.is_replaced or (self.added and 0 < len(makings) < self._own_alone)
+        replaced = self._anew and self._lent.is_replaced
+        return replaced or (self.added and 0 < len(makings) < self._own_alone)
 
     @property
     def collected(self) -> bool:

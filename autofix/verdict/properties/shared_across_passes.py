@@ -9,7 +9,8 @@ anew in each pass, from what they made before. So is a record that each round ma
 the round before, such as a dual variable: computed anew, it would go on with every pass. So is the state of
 a recurrence in which a rollout began, on which several epochs train. So is a term of the loss that is left over where a
 pass does not make its own, as most do: an image without objects has no loss for boxes. So is any value of which later
-passes make their own again, in its place: the centre of a class of which a batch has none.
+passes make their own again, in its place, where they also use all that it was made of: the centre of a class of which a
+batch has none.
 
 It finds it, too, where the code uses no gradient that such a value sends on, because that is cleared before the step of
 its owner: a temperature that the constructor computes from its logarithm, which a loss of its own trains. The edit that
@@ -228,6 +229,15 @@ for some in ([0, 1], [2, 3], [0, 4], [5, 6], [7, 8], [9, 10], [11, 12], [13, 14]
     loss = (head(torch.stack([seen[word] for word in some])) - 1).square().mean()
     train: loss
 """
+AT_TIMES_OLD = """\
+make, judge = nn.Linear(3, 4), nn.Linear(4, 1)
+optimizer = torch.optim.SGD([*make.parameters(), *judge.parameters()], lr=0.1)
+for step in range(14):
+    if step not in (2, 3):
+        fake = make(torch.randn(6, 3)).tanh()
+    loss = (judge(fake) - 1).square().mean()
+    train: loss
+"""
 BEHIND_EACH = "    optimizer.step()\n"
 CENTRES_CUT = f"{BEHIND_EACH}    centres = [one.detach() for one in centres]\n"
 SEEN_CUT = f"{BEHIND_EACH}    seen = {{word: one.detach() for word, one in seen.items()}}\n"
@@ -295,6 +305,7 @@ class SharedAcrossPasses(Property):
         Example(LOOKED_UP, ".tanh()", ".tanh().detach()"),
         Example(FILLED_ONCE, "pooled(fake)", "pooled(fake.detach())"),
         Example(RECALLED, BEHIND_EACH, SEEN_CUT),
+        Example(AT_TIMES_OLD, BEHIND_EACH, f"{BEHIND_EACH}    fake = fake.detach()\n"),
         Example(ONCE, *CONSTANT_HEAT),
         Example(ONCE, "log_scale.exp()", "log_scale.exp().detach()"),
         Example(ONCE, "heat * net", "log_scale.exp() * net"),
