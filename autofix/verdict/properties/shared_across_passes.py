@@ -239,6 +239,7 @@ for step in range(14):
     train: loss
 """
 BEHIND_EACH = "    optimizer.step()\n"
+OLD_CUT = "torch.stack([one if (kinds == at).any() else one.detach() for at, one in enumerate(centres)])"
 CENTRES_CUT = f"{BEHIND_EACH}    centres = [one.detach() for one in centres]\n"
 SEEN_CUT = f"{BEHIND_EACH}    seen = {{word: one.detach() for word, one in seen.items()}}\n"
 UPDATED = "dual - 0.1 * (net.weight - server.weight)"
@@ -322,6 +323,7 @@ class SharedAcrossPasses(Property):
         Example(INDEXED.replace("decoder(shown)", "shown[:, :3]"), "= shown[:, :3]", "= seen(picture)[:, :3]"),
         Example(BOXED, *EMPTIED),
         Example(ABSENT, BEHIND_EACH, CENTRES_CUT),
+        Example(ABSENT, "torch.stack(centres)", OLD_CUT),
         Example(DUAL, *CONSTANT),
         Example(DUAL, UPDATED, UPDATED.replace("weight", "weight.detach()")),
         Example(DUAL, "dual * net", "dual.detach() * net"),
