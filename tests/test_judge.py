@@ -1343,3 +1343,48 @@ def test_a_term_of_a_second_phase_is_trained_with_an_optimizer_of_its_own(script
     wrong = script(PHASES).verdict((".numpy()", ".detach().numpy()"))
     assert right.applicability is Applicability.SAFE, right.summary
     assert wrong.applicability is not Applicability.SAFE
+
+
+TEMPERATURE = """\
+import torch
+
+torch.manual_seed(0)
+
+
+class Agent:
+    def __init__(self):
+        self.actor = torch.nn.Linear(3, 2)
+        self.opt = torch.optim.Adam(self.actor.parameters(), lr=0.01)
+        self.log_alpha = torch.zeros(1, requires_grad=True)
+        self.alpha = self.log_alpha.exp()
+        self.of_alpha = torch.optim.Adam([self.log_alpha], lr=0.05)
+
+    def learn(self, seen):
+        entropy = -(self.actor(seen).log_softmax(1)[:, 0])
+        loss = (self.alpha * (entropy - 1.5).detach()).mean()
+        self.of_alpha.zero_grad()
+        loss.backward()
+        self.of_alpha.step()
+        loss = (self.alpha.detach() * entropy - seen[:, 0] * entropy).mean()
+        self.opt.zero_grad()
+        loss.backward()
+        self.opt.step()
+
+
+agent = Agent()
+for _ in range(8):
+    agent.learn(torch.randn(6, 3))
+"""
+MADE_ONCE = "        self.alpha = self.log_alpha.exp()\n"
+METHOD = "    def learn"
+
+
+def _property(text: str) -> str:
+    return f"    @property\n    def alpha(self):\n        return {text}\n\n{METHOD}"
+
+
+def test_a_property_in_the_place_of_what_is_made_once_is_told_while_its_parameter_rests(script: Scripts) -> None:
+    anew = script(TEMPERATURE).verdict((MADE_ONCE, ""), (METHOD, _property("self.log_alpha.exp()")))
+    assert (anew.effect, anew.applicability) == (Effect.REFRESHED, Applicability.SAFE), anew.summary
+    other = script(TEMPERATURE).verdict((MADE_ONCE, ""), (METHOD, _property("1 + self.log_alpha")))
+    assert (other.effect, other.applicability) == (Effect.CHANGED, Applicability.UNSAFE)
