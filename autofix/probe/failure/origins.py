@@ -135,7 +135,8 @@ class Origins(TorchFunctionMode, Listener):
         mode, leaves = caller.mode()
         if torch.is_inference_mode_enabled():
             self._enabled = self._frames.here() if on else ()
-            self._decorated[self._enabled] = caller.decorated()
+            if on:
+                self._decorated[self._enabled] = caller.decorated()
             return
         if leaves and _BEFORE in mode:
             self._off = mode.pop(_BEFORE)

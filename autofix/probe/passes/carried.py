@@ -161,7 +161,7 @@ class Carried(Listener):
         before = len(began) > 1 and all(node._sequence_nr() < began[-2] for node in old)
         if self._once or (before and not recurs):
             self._share(call.stack, old, leaves)
-            self._lent.take(ages)
+            self._lent.take(call.stack, ages)
             self.shared.update(ages)
             self._begun = {site: one for site, one in self._begun.items() if ages.isdisjoint(one[1])}
             self._unshared = {age: steps for age, steps in self._unshared.items() if age not in ages}
@@ -181,7 +181,7 @@ class Carried(Listener):
     def _use_own(self, stack: Raw, ages: set[int]) -> None:
         """A pass takes nothing of an earlier one."""
         self._own_alone += stack in self._begun
-        self._lent.take_nothing()
+        self._lent.take_nothing(stack)
         self._begun[stack] = self._passes[stack], ages
 
     def _look_at_data(

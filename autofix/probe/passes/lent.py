@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from ..engine import graph
 from ..engine.names import Names
+from ..program.frames import Raw
 
 
 class Lent:
@@ -15,25 +18,27 @@ class Lent:
     def __init__(self, names: Names) -> None:
         self._names = names
         self._ages: set[int] = set()
-        self._taken = self._own = 0
-        """How many passes took something of an earlier one, and how many nothing, behind these, when it was gone."""
+        self._taken, self._own = Counter[Raw](), Counter[Raw]()
+        """By site, how many passes took something of an earlier one; and nothing, behind these, once that was gone."""
         self._unheld = False
         """Whether something was taken that is held where nobody looks."""
 
-    def take(self, ages: set[int]) -> None:
-        """A pass takes results with these ages of earlier ones."""
-        self._taken += 1
+    def take(self, site: Raw, ages: set[int]) -> None:
+        """A pass of a site takes results with these ages of earlier ones."""
+        self._taken[site] += 1
         self._ages |= ages
         self._unheld = self._unheld or not ages <= self._held()
 
-    def take_nothing(self) -> None:
-        """A pass uses its own alone."""
-        self._own += self._taken > 0 and self._ages.isdisjoint(self._held())
+    def take_nothing(self, site: Raw) -> None:
+        """A pass of a site uses its own alone; of one that never took anything, that says nothing."""
+        if site in self._taken:
+            self._own[site] += self._ages.isdisjoint(self._held())
 
     @property
     def is_replaced(self) -> bool:
-        """Whether more passes replaced what others took of earlier ones than took any."""
-        return not self._unheld and 0 < self._taken < self._own
+        """Whether, at each site, more passes replaced what others took of earlier ones than took any."""
+        more = (taken < self._own[site] for site, taken in self._taken.items())
+        return not self._unheld and bool(self._taken) and all(more)
 
     def _held(self) -> set[int]:
         """The ages of the results that the script's variables hold."""

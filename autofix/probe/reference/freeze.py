@@ -388,6 +388,7 @@ class KeyedRandom(Dispatch):
         """What the first of them dropped: its shape, and how much it is."""
         self._kinds: Counter[str] = Counter()
         self._takes = Counter[Raw]()
+        """How often each place took one, kept or not."""
         self._taken: dict[Raw, list[tuple[float, bool, int]]] = {}
         """The numbers that are taken at each place, whether gradients are off there, and behind how many rounds."""
 

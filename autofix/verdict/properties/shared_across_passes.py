@@ -45,6 +45,15 @@ for _ in range(4):
         loss = -(ratio * seen[:, 0]).mean()
         train: loss
 """
+BESIDE_A_CRITIC = (
+    EPOCHS.replace(
+        "optimizer =", "critic = nn.Linear(4, 1)\nvaluing = torch.optim.SGD(critic.parameters(), lr=0.05)\noptimizer ="
+    )
+    .replace("range(4):\n        ratio", "range(3):\n        ratio")
+    .replace(
+        "        train: loss\n", "        train: loss\n        train[valuing]: (critic(seen) - 1).square().mean()\n"
+    )
+)
 HANDED_ON = """\
 cell, head = nn.RNNCell(3, 4), nn.Linear(4, 1)
 optimizer = torch.optim.SGD([*cell.parameters(), *head.parameters()], lr=0.05)
@@ -289,6 +298,9 @@ class SharedAcrossPasses(Property):
     sentence = "several iterations use a value that was computed once before them; {subject}"
     raises = (
         Example(EPOCHS, "        optimizer.step()\n", "        optimizer.step()\n        old = old.detach()\n"),
+        Example(
+            BESIDE_A_CRITIC, "        optimizer.step()\n", "        optimizer.step()\n        old = old.detach()\n"
+        ),
         Example(PROBED, MIXED, MIXED_ANEW),
         Example(LEARNING, *EVALUATED),
         Example(REFINED, "    optimizer.step()\n", "    optimizer.step()\n    coarse = coarse.detach()\n"),
@@ -324,6 +336,7 @@ class SharedAcrossPasses(Property):
         Example(BOXED, *EMPTIED),
         Example(ABSENT, BEHIND_EACH, CENTRES_CUT),
         Example(ABSENT, "torch.stack(centres)", OLD_CUT),
+        Example(ABSENT.replace("SGD", "Adam"), BEHIND_EACH, CENTRES_CUT),
         Example(DUAL, *CONSTANT),
         Example(DUAL, UPDATED, UPDATED.replace("weight", "weight.detach()")),
         Example(DUAL, "dual * net", "dual.detach() * net"),
