@@ -1388,3 +1388,49 @@ def test_a_property_in_the_place_of_what_is_made_once_is_told_while_its_paramete
     assert (anew.effect, anew.applicability) == (Effect.REFRESHED, Applicability.SAFE), anew.summary
     other = script(TEMPERATURE).verdict((MADE_ONCE, ""), (METHOD, _property("1 + self.log_alpha")))
     assert (other.effect, other.applicability) == (Effect.CHANGED, Applicability.UNSAFE)
+
+
+UNUSED_AT_FIRST = """\
+import torch
+
+torch.manual_seed(0)
+net, weight = torch.nn.Linear(3, 1), torch.nn.Parameter(torch.ones(1))
+owned = [*net.parameters(), weight]
+optimizer = torch.optim.AdamW(owned, lr=0.1)
+for step in range(8):
+    x = torch.randn(6, 3)
+    loss = (net(x) - 1).square().mean()
+    if step > 3:
+        loss = loss + (weight * net(x) - x[:, :1]).square().mean()
+    for one, gradient in zip(owned, torch.autograd.grad(loss, owned)):
+        one.grad = gradient
+    optimizer.step()
+"""
+ADAMW, MOMENTUM = "AdamW(owned, lr=0.1)", "SGD(owned, lr=0.1, momentum=0.9)"
+IN_TURN = "step > 3", "step % 2 == 0"
+
+
+@pytest.mark.parametrize(
+    ("changes", "are_meant"),
+    [
+        ([], False),
+        ([(ADAMW, MOMENTUM), IN_TURN], False),
+        ([(ADAMW, "Adam(owned, lr=0.1)")], False),
+        ([(ADAMW, MOMENTUM.replace("0.9", "0")), IN_TURN], True),
+    ],
+)
+def test_zeros_for_what_a_loss_does_not_contain_are_meant_where_they_move_nothing(
+    script: Scripts, changes: list[tuple[str, str]], *, are_meant: bool
+) -> None:
+    text = UNUSED_AT_FIRST
+    for change in changes:
+        text = text.replace(*change)
+    zeros = script(text).verdict(("grad(loss, owned)", "grad(loss, owned, materialize_grads=True)"))
+    none = script(text).verdict(("grad(loss, owned)", "grad(loss, owned, allow_unused=True)"))
+    assert (zeros.applicability is Applicability.SAFE) == are_meant, zeros.summary
+    assert none.applicability is Applicability.SAFE, none.summary
+    frozen = script(text).verdict(
+        ("grad(loss, owned)", "grad(loss, owned, allow_unused=True)"),
+        ("gradient\n", "gradient if one is not weight else None\n"),
+    )
+    assert frozen.applicability is not Applicability.SAFE

@@ -18,9 +18,16 @@ def losses(trace: wire.Trace, after: int = 0) -> list[tuple[float, ...]]:
 
 
 def differ(one: wire.Trace, other: wire.Trace) -> bool:
-    """Whether a loss of two runs differs by a bit, however late, or one of them ends before it has any."""
+    """Whether a loss of two runs differs by a bit, however late, or one of them ends before it has any.
+
+    What only a derivative by data is taken of is none: a sampler goes where that leads, and trains nothing by it.
+    """
     pairs = zip(one.whole_steps, other.whole_steps, strict=False)
-    return len(losses(one)) != len(losses(other)) or any(a.losses != b.losses for a, b in pairs)
+    return len(losses(one)) != len(losses(other)) or any(_of_training(a) != _of_training(b) for a, b in pairs)
+
+
+def _of_training(step: wire.Step) -> list[float]:
+    return [loss for place, loss in enumerate(step.losses) if place not in step.by_data]
 
 
 def same_losses(one: wire.Trace, other: wire.Trace, after: int = 0) -> bool:

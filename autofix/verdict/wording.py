@@ -50,7 +50,8 @@ def changed(runs: Runs, changes: Sequence[Change], reference: wire.Trace) -> Ass
     """The effect of an edit that departs from a reference, by the first of what differs."""
     first = changes[0]
     if first.note:
-        return Assessment(Effect.CHANGED, f"changed: {first.note}", tuple(changes))
+        where = "" if first.parameter in first.note else f"{first.parameter}, step {first.step + 1}: "
+        return Assessment(Effect.CHANGED, f"changed: {where}{first.note}", tuple(changes))
     others = list(dict.fromkeys(one.parameter for one in changes if one.parameter not in ("", first.parameter)))
     more = _listed([*others[:1], *["others"] * (len(others) > 1)])
     cause, loss = blame(first, reference, runs.edited, runs.case.pool.target, runs.files)

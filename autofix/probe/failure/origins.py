@@ -21,7 +21,7 @@ from ..engine.remembered import Remembered
 from ..engine.sketch import is_zero
 from ..engine.taps import Call, Listener
 from ..program.frames import Frames, Raw, outwards
-from ..refused.part_of import by_wholes
+from ..refused.derivatives.part_of import by_wholes
 from .flags import Flags
 from .gaps import Gaps, Record
 

@@ -37,6 +37,8 @@ class Witness(Listener):
         self._inputs: dict[int, tuple[int, torch.Tensor]] = {}
         """The leaves whose derivatives calls gave: an edit may ask for more, and the others keep their places."""
         self._losses: list[float] = []
+        self._by_data: list[int] = []
+        self._owned: set[int] = set()
         self._calls = self._sent = 0
         self._latest: Raw = ()
         """Where the latest backward was called."""
@@ -46,6 +48,9 @@ class Witness(Listener):
         self.steps: list[wire.Step] = []
         self.leaf_steps: list[wire.Step] = []
         self._asked: list[wire.Step] = []
+
+    def optimizer_grew(self, _index: int, optimizer: torch.optim.Optimizer) -> None:
+        self._owned.update(map(id, parameters(optimizer)))
 
     def step(self, index: int, optimizer: torch.optim.Optimizer) -> None:
         params = parameters(optimizer)
@@ -71,11 +76,12 @@ class Witness(Listener):
                 differ(parameter.detach(), old, out=old)  # in its place: a large model is held often enough
             changes = self._sketcher.sketches(list(before))
             self._spare[index] = before
-        losses, self._losses = tuple(self._losses), []
+        losses, by_data = tuple(self._losses), tuple(self._by_data)
+        self._losses, self._by_data = [], []
         gradients, shape = self._gradients.pop(index), self._shapes.pop(index, "")
         off = tuple(place for place, one in enumerate(parameters(optimizer)) if not one.requires_grad)
         step = wire.Step(index, gradients, changes, _settings(optimizer), losses, self._calls, shape, off, self._sent)
-        self.steps.append(replace(step, outdated=self._outdated.pop(index)))
+        self.steps.append(replace(step, by_data=by_data, outdated=self._outdated.pop(index)))
 
     def backward(self, call: Call) -> None:
         self._calls += 1
@@ -83,7 +89,14 @@ class Witness(Listener):
         self._latest = call.stack
         with quiet():
             pairs = zip(call.roots, call.gradients, strict=False)
-            self._losses.extend(_loss(*pair) for pair in pairs if isinstance(pair[0], torch.Tensor))
+            found = [_loss(*pair) for pair in pairs if isinstance(pair[0], torch.Tensor)]
+        if call.inputs and not call.accumulate and all(map(self._is_data, call.inputs)):
+            self._by_data += range(len(self._losses), len(self._losses) + len(found))
+        self._losses += found
+
+    def _is_data(self, leaf: torch.Tensor) -> bool:
+        """Whether a leaf is neither a parameter nor owned by an optimizer."""
+        return graph.is_leaf(leaf) and not isinstance(leaf, torch.nn.Parameter) and id(leaf) not in self._owned
 
     def backward_done(self, call: Call) -> None:
         """For scripts without optimizers: the gradients that leaves have after each backward, or that it gives."""

@@ -162,7 +162,7 @@ def _performing(run: State, off: SwitchedOff, sources: DataSources | None) -> Pe
         perform.follow.install(run.overlay)
     if asked.sites:
         perform.sites = Sites(run.frames, run.names, run.overlay.read, asked.sites, operation=operation)
-        perform.sites.switched = off.switch
+        perform.sites.switched, perform.sites.unused = off.switch, perform.unused
         if any(site.action == "zero" for site in asked.sites):
             run.taps.listeners.append(perform.sites.cleared)
     if any(site.action == "stand" for site in asked.sites):

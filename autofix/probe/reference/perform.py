@@ -15,7 +15,6 @@ switched off is a constant until it is on again (`resting`).
 from __future__ import annotations
 
 import functools
-import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -37,21 +36,18 @@ from ..passes.left_out import LeftOut
 from ..program.frames import Frames, Raw
 from ..refused import walked, ways
 from ..refused.converted import Copies
+from ..refused.derivatives.unused import Unused, by_name
 from ..refused.flagged import Flagged
 from ..refused.for_a_pass import ForAPass
 from ..refused.one_loss import OneLoss
-from ..refused.part_of import by_wholes, spread
 from ..refused.resting import Resting
 from ..refused.updates import Updates
 from ..refused.walked import Walked
-from ..refused.zero_slopes import ZeroSlopes
 from .one_memory import OneMemory
 from .sites import NOTHING, Sites
 from .standing import Standing
 
-_DERIVATIVE = tuple(inspect.signature(torch.autograd.grad).parameters)
 _MEANS = {torch.mean, torch.Tensor.mean}
-_LOOSE = {"allow_unused": True, "materialize_grads": False}
 
 
 class Perform(Functions, Listener):
@@ -95,7 +91,7 @@ class Perform(Functions, Listener):
         """The ids of tensors by which derivatives with a graph were asked for."""
         self._by_example: dict[Raw, bool] = {}
         """Where a derivative of several values is asked for: whether each depends on an example of its own."""
-        self._zeros = ZeroSlopes()
+        self.unused = Unused()
         self.one_loss = OneLoss(frames)
         self.resting = Resting()
         self._copies = Copies()
@@ -124,9 +120,9 @@ class Perform(Functions, Listener):
         self._updates.heard(func, args, kwargs, result)
         self.looked(func, args)
         with torch._C.DisableTorchFunction():
-            self._zeros.heard(func, args, result)
+            self.unused.slopes.heard(func, args, result)
             if name_of(func) == DERIVATIVE:
-                self._derived(_by_name(args, kwargs), result)
+                self._derived(by_name(args, kwargs), result)
         written = is_write(func) or name_of(func) == "torch.Tensor.data.__set__"
         if written and not self._in_step and args and isinstance(args[0], torch.Tensor):
             with torch._C.DisableTorchFunction():
@@ -140,7 +136,7 @@ class Perform(Functions, Listener):
     def _derived(self, given: Any, result: Any) -> None:
         """A derivative was given."""
         if given.get("create_graph"):
-            self._zeros.derived(given["outputs"], given["inputs"], result)
+            self.unused.slopes.derived(given["outputs"], given["inputs"], result)
         if self.left_out is not None:
             self.left_out.derived(listed(given["outputs"]), listed(given["inputs"]))
 
@@ -296,7 +292,7 @@ class Perform(Functions, Listener):
         Their mean would be the derivative of an example divided by the number of the others. By what all of them share,
         or what is trained, it may be meant all the same; so may it be of several values of one example.
         """
-        given = _by_name(args, kwargs)
+        given = by_name(args, kwargs)
         outputs, inputs = (listed((given.get(name),)) for name in ("outputs", "inputs"))
         with torch._C.DisableTorchFunction():
             if given.get("grad_outputs") is not None or all(one.numel() == 1 for one in outputs):
@@ -333,34 +329,20 @@ class Perform(Functions, Listener):
     def backward_done(self, _call: Call) -> None:
         self.resting.look()
 
-    def step(self, _index: int, _optimizer: torch.optim.Optimizer) -> None:
+    def step(self, _index: int, optimizer: torch.optim.Optimizer) -> None:
         self._in_step = True
+        self.unused.step(optimizer)
 
     def step_done(self, _index: int, _optimizer: torch.optim.Optimizer) -> None:
         self._in_step = False
+        self.unused.step_done()
 
     def _with_zeros(self, func: Any, args: Any, kwargs: Any) -> Any:
-        """A derivative with zeros for what its output does not depend on; where that is all of it, it is noted.
-
-        Not where the output is linear and something else beside it trains.
-        """
-        given = _by_name(args, kwargs)
-        found = func(**given | _LOOSE)
-        inputs = listed(given["inputs"])
-        made = by_wholes(found, listed(given["outputs"]), inputs)
-        # A call more counts as one more derivative of the script's, and so is made only by other inputs.
-        if wholes := [whole for one in made if one is not None for whole in one.wholes]:
-            found = spread(found, made, inputs, func(**given | _LOOSE | {"inputs": wholes}))
-        with torch._C.DisableTorchFunction():
-            marked = bool(given.get("create_graph"))
-            zeros = (torch.zeros_like(one, requires_grad=marked) for one in inputs)
-            result = tuple(zero if one is None else one for one, zero in zip(found, zeros, strict=True))
-        if all(one is None for one in found):
-            place = self._frames.here()
-            if self._zeros.is_of_line(given["outputs"], given["inputs"]):
-                self._zeros.gave(place, result)
-            else:
-                self._performed[place] = "nothing_used"
+        """A derivative with zeros for what its output does not depend on; where that is all of it, it is noted."""
+        place = self._frames.here()
+        result, is_all = self.unused.with_zeros(func, by_name(args, kwargs), place)
+        if is_all:
+            self._performed[place] = "nothing_used"
         return result
 
     # What became of it ----------------------------------------------------------------------------------------------
@@ -397,7 +379,7 @@ class Perform(Functions, Listener):
             "holds-two": self._aimed, "counted": self.one_loss.counted, "averaged": self.one_loss.averaged,
             "flag-is-bypassed": self.resting.is_bypassed, "copies-deeply": self._copies_deeply,
         }  # fmt: skip
-        calls = (self._performed | dict.fromkeys(self._zeros.alone, "nothing_used") | met).items()
+        calls = (self._performed | dict.fromkeys(self.unused.slopes.alone, "nothing_used") | met).items()
         return {
             "facts": [wire.Fact(name, "") for name, seen in known.items() if seen],
             "performed": tuple(wire.Performed(kind, resolve(raw), raw not in self._unreached) for raw, kind in calls),
@@ -418,11 +400,6 @@ class Perform(Functions, Listener):
 def _other(value: Any, *, nudged: bool) -> Any:
     """What a conversion gives, or something a little beside it: does a later loss depend on it?"""
     return beside(value) if nudged else value
-
-
-def _by_name(args: Any, kwargs: Any) -> dict[str, Any]:
-    """The arguments of a derivative by the names of its parameters."""
-    return dict(zip(_DERIVATIVE, args, strict=False)) | kwargs
 
 
 def _is_by_example(output: torch.Tensor, inputs: list[torch.Tensor]) -> bool:

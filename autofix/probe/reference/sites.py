@@ -41,6 +41,7 @@ from ..instruments.hooks import Hooks
 from ..program.expressions import is_computed_with, parsed
 from ..program.frames import Frames, Raw
 from ..refused.cleared import Cleared
+from ..refused.derivatives.unused import Unused, by_name
 from ..refused.shared import is_shared
 from .switched_off import Asleep
 
@@ -68,6 +69,8 @@ class Sites(Listener):
         self._frames, self._names, self._source = frames, names, source
         self.switched: Callable[[bool, bool], None] = lambda _on, _kept_on: None
         """Who hears of each mode that the script sets, and whether it is not followed."""
+        self.unused = Unused()
+        """Who gives zeros where a derivative is None."""
         self.hooks: Hooks | None = None
         """Who is told which leaves are made here, and whose gradient is read."""
         self._operation = operation
@@ -200,7 +203,7 @@ class Sites(Listener):
         raw, actions = self._here()
         if "zeros" in actions:
             self.met[raw] = "unused_input"
-            return func(*args, **kwargs | {"materialize_grads": True})
+            return self.unused.with_zeros(func, by_name(args, kwargs), raw)[0]
         if "create" not in actions or kwargs.get("create_graph"):
             return NOTHING
         self.met[raw] = "no_graph"

@@ -170,6 +170,18 @@ for _ in range(4):
     slope = torch.autograd.grad(each.sum(), net.weight)[0].detach()
     train: (slope.norm(dim=0).repeat(3)[:8] * each).sum()
 """
+GUIDED = """\
+net = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1))
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(6):
+    train: net(torch.randn(6, 3)).square().mean()
+    with torch.no_grad():
+        point = torch.ones(3)
+        for _ in range(3):
+            point = point.detach().requires_grad_()
+            score = net(point).sum()
+            point = point - 0.1 * torch.autograd.grad(score, point)[0]
+"""
 WEIGHT = ("net.weight)[0]", "net.weight, retain_graph=True)[0]")
 PRODUCT = ("weights)\n        step", "weights, retain_graph=True)\n        step")
 FIRST_ORDER = ("grad(term, weights)", "grad(term, weights, retain_graph=True)")
@@ -210,6 +222,7 @@ class DerivativeIsConstant(Property):
         Example(REWEIGHTED, *WEIGHT),
         Example(FIGURE, "score.sum(), x)", "score.sum(), x, retain_graph=True)"),
         Example(BY_GRAD, "score.sum(), x)", GIVEN),
+        Example(GUIDED, "            score =", "            with torch.enable_grad():\n                score ="),
         Example(TASKS, "first.mean(), weights)", "first.mean(), weights, retain_graph=True)"),
     )
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import torch
 
-from ..engine import graph
-from ..engine.remembered import Remembered
-from ..program.frames import Raw
+from ...engine import graph
+from ...engine.remembered import Remembered
+from ...program.frames import Raw
 
 _SUMS = {"add", "radd", "iadd", "sub", "rsub", "isub", "subtract"}
 _KEEPS = {

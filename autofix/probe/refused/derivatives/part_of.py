@@ -13,8 +13,8 @@ from typing import Any
 
 import torch
 
-from ..engine import graph
-from ..engine.quiet import quiet
+from ...engine import graph
+from ...engine.quiet import quiet
 
 _MOST = 20_000
 _ELSEWHERE = graph.kinds(
