@@ -27,6 +27,7 @@ from autofix.syntax.edits.local_name import in_local_name, is_empty, own_names
 from autofix.syntax.edits.names.held_name import handed_over, held_name
 from autofix.syntax.edits.names.lent_leaf import lent_leaf
 from autofix.syntax.edits.names.own_name import own_name, takes_name_of_leaf
+from autofix.syntax.edits.names.put_by import put_by
 from autofix.syntax.edits.names.second_name import second_is_met, second_links, second_name, written_name
 from autofix.syntax.edits.out_of_place import clone_before, not_inplace, out_of_place, value_after
 from autofix.syntax.edits.own_copy import own_copy

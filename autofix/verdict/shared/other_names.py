@@ -37,7 +37,7 @@ def told(runs: Runs) -> tuple[str, Named]:
 
 def by_write(runs: Runs) -> Named:
     """A second name of what is written so that a saved tensor is spoiled, also where the whole of it is written."""
-    named = ((second_name(runs.sources, stack), stack[:1]) for stack in _spoiled(runs))
+    named = ((second_name(runs.sources, stack), stack[:1]) for stack in spoiled(runs))
     return next((one for one in named if one[0]), NOTHING)
 
 
@@ -61,7 +61,7 @@ def lasting(runs: Runs) -> Named:
     if runs.case.pool.leaf_written:
         return NOTHING
     made = [one.made for one in runs.trace.crossings if one.by == "failing" and not runs.letter.reused]
-    for stack in (*_spoiled(runs), *made):
+    for stack in (*spoiled(runs), *made):
         if (found := edits.lasting(runs.sources, stack)) is not None:
             return found.path, stack[:1]
     return NOTHING
@@ -120,10 +120,10 @@ def _is_met(runs: Runs) -> bool:
     sources, leaf = runs.sources, runs.case.pool.leaf_written
     if leaf:
         return second_is_met(sources, leaf, older=True)
-    return all(second_is_met(sources, stack) for stack in _spoiled(runs))
+    return all(second_is_met(sources, stack) for stack in spoiled(runs))
 
 
-def _spoiled(runs: Runs) -> list[wire.Stack]:
+def spoiled(runs: Runs) -> list[wire.Stack]:
     """Where the program itself spoiled a saved tensor."""
     return list(dict.fromkeys(write.stack for write in _writes(runs)))
 
