@@ -51,14 +51,31 @@ def _states(reference: wire.Trace, candidate: wire.Trace, tolerance: float) -> I
         if state.result and match.result and not (state.changed or match.touched):
             continue  # a list that the code only goes on filling may begin anew
         if state.changed != match.changed:
-            if state.touched and match.touched and same_end and close(state.last, match.last, tolerance):
-                continue  # a place in a ring, which comes to hold again what it held when one of the runs first looked
+            if (
+                _comes_back(state, match, tolerance)
+                if same_end
+                else _is_item_at_another_end(state, reference, candidate)
+            ):
+                continue
             word = "no longer written" if state.changed else "written"
             yield Change(state.name, 0, norm(state.last), norm(match.last), note=f"{state.name} is {word}")
         elif state.result or match.result:
             continue  # a result has the values of the last pass, wherever that was
         elif state.changed and same_end and not close(state.last, match.last, 50 * tolerance):
             yield Change(state.name, 0, norm(state.last), norm(match.last), note=f"{state.name} {ENDS}")
+
+
+def _comes_back(want: wire.State, have: wire.State, tolerance: float) -> bool:
+    """Whether it is a place in a ring, which comes to hold again what it held when one of two runs first looked."""
+    return want.touched and have.touched and close(want.last, have.last, tolerance)
+
+
+def _is_item_at_another_end(state: wire.State, reference: wire.Trace, candidate: wire.Trace) -> bool:
+    """Whether it is an item of a container, and two runs stopped behind other steps: passes fill that anew.
+
+    What it holds at each of these ends may be another value than at first, or the same by chance.
+    """
+    return "[" in state.name and len(reference.steps) != len(candidate.steps)
 
 
 def _in_copies(reference: wire.Trace, candidate: wire.Trace) -> set[str]:

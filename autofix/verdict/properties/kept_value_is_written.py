@@ -142,9 +142,12 @@ class KeptValueIsWritten(Property):
 
 
 def _writes(evidence: Evidence) -> Iterator[ast.AST]:
-    """The writes in place in lines that the edit changes."""
+    """The writes in place in lines that the edit changes, beyond how far these are indented."""
     for path, data in evidence.files.items():
-        lines = set(changed_lines(evidence.case.pool.target.read(path), data))
+        old, new = (
+            b"\n".join(map(bytes.strip, one.split(b"\n"))) for one in (evidence.case.pool.target.read(path), data)
+        )
+        lines = set(changed_lines(old, new))
         if (source := evidence.edited_sources.source(str(path))) is not None:
             there = (node for node in source.on_lines(lines) if getattr(node, "lineno", 0) in lines)
             yield from (node for node in there if writes.written(source, node))
