@@ -1434,3 +1434,43 @@ def test_zeros_for_what_a_loss_does_not_contain_are_meant_where_they_move_nothin
         ("gradient\n", "gradient if one is not weight else None\n"),
     )
     assert frozen.applicability is not Applicability.SAFE
+
+
+TEMPLATES = """\
+import torch
+
+torch.manual_seed(0)
+
+
+class Mixed(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.parts = torch.nn.Parameter(0.1 + 0.3 * torch.rand(6, 3))
+        self.shares = torch.nn.Sequential(torch.nn.Linear(6, 3), torch.nn.Softplus())
+
+    def forward(self, seen):
+        return self.shares(seen) @ self.parts.t()
+
+    def restrict(self):
+        torch.clamp(self.parts, min=1e-4, out=self.parts)
+
+
+net = Mixed()
+optimizer = torch.optim.Adam(net.parameters(), lr=0.05)
+for _ in range(12):
+    seen = torch.rand(8, 6)
+    loss = ((net(seen) + 1e-3).log() - (seen * (seen > 0.4) + 1e-3).log()).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    net.restrict()
+"""
+RESTRICTED = "    def restrict", "    @torch.no_grad()\n    def restrict"
+
+
+def test_a_write_by_hand_stays_behind_the_step_that_it_limits(script: Scripts) -> None:
+    right = script(TEMPLATES).verdict(RESTRICTED)
+    assert (right.effect, right.applicability) == (Effect.IDENTICAL, Applicability.SAFE), right.summary
+    steps = "    optimizer.step()\n    net.restrict()\n", "    net.restrict()\n    optimizer.step()\n"
+    before = script(TEMPLATES).verdict(RESTRICTED, steps)
+    assert (before.effect, before.applicability) == (Effect.CHANGED, Applicability.UNSAFE), before.summary

@@ -215,28 +215,36 @@ def lost_writes(reference: wire.Trace, candidate: wire.Trace) -> list[Change]:
 
 
 def moved_otherwise(reference: wire.Trace, candidate: wire.Trace) -> bool:
-    """Whether something else than a step moves a tensor otherwise, though all gradients until then are the same."""
+    """Whether something else than a step moves a tensor otherwise, though all gradients until then are the same.
+
+    Or the same to the last bit, and then so are all values: what a write leaves to the next step may be small at first.
+    """
+    return any(_moved_otherwise(reference, candidate, tolerance) for tolerance in (LIVE, EXACT))
+
+
+def _moved_otherwise(reference: wire.Trace, candidate: wire.Trace, tolerance: float) -> bool:
     wanted, got = (trace.steps or trace.leaves for trace in (reference, candidate))
-    alike = sum(1 for _ in takewhile(lambda pair: _same_step(*pair), zip(wanted, got, strict=False)))
+    alike = sum(1 for _ in takewhile(lambda pair: _same_step(*pair, tolerance), zip(wanted, got, strict=False)))
     # What is written last may be used in one run only: of what one of them never saw, it must have gone on a while.
     fewest = min(len(wanted), len(got)) - len(reference.counts)
     other = {one.name: one for one in candidate.courses}
     for one in (one for one in reference.courses if one.name in other):
         match = other[one.name]
         for place, seen in enumerate(zip_longest(one.after, match.after, fillvalue=-1)):
-            if min(seen) < 0 or not _alike(one, match, place, LIVE):
+            turned = (place in one.late) != (place in match.late)  # a write and a step have changed places
+            if min(seen) < 0 or turned or not _alike(one, match, place, tolerance):
                 # Where it starts otherwise, nothing moved it.
                 if 0 < max(seen) <= alike and (min(seen) >= 0 or max(seen) < fewest):
                     return True
                 break
     # What was written behind the last step was used by nothing.
-    return alike == len(wanted) == len(got) > 0 and any(_finals(reference, candidate, LIVE, leaves=False))
+    return alike == len(wanted) == len(got) > 0 and any(_finals(reference, candidate, tolerance, leaves=False))
 
 
-def _same_step(want: wire.Step, have: wire.Step) -> bool:
+def _same_step(want: wire.Step, have: wire.Step, tolerance: float) -> bool:
     pairs = zip(want.gradients, have.gradients, strict=False)
     same = want.optimizer == have.optimizer and len(want.gradients) == len(have.gradients)
-    return same and all(close(*pair, LIVE) for pair in pairs)
+    return same and all(close(*pair, tolerance) for pair in pairs)
 
 
 def _finals(reference: wire.Trace, candidate: wire.Trace, tolerance: float, *, leaves: bool) -> Iterator[Change]:

@@ -38,6 +38,8 @@ class _Course:
     """How many steps had been made when each was seen, or backward calls that left gradients, where nothing steps."""
     back: list[int] = field(default_factory=list)
     """The places of those that the latest step had left, and a write by hand brought back."""
+    late: list[int] = field(default_factory=list)
+    """The places of those that nothing had used before a step, which is to move them on."""
     stepped: tuple[float, ...] | torch.Tensor | None = None
     """What the latest step left: a sketch of it where writes by hand are known, else its norm; None without a step."""
     watched: bool = False
@@ -91,6 +93,7 @@ class Courses(Listener):
         self._courses: dict[int, _Course] = {}
         self.by_hand: Callable[[list[torch.Tensor]], None] | None = None
         """Who may take back what writes by hand did, once they were looked at."""
+        self._is_late = False
 
     def install(self) -> Callable[[], None]:
         """Look at what modules use, behind those hooked in before; returns what ends that."""
@@ -121,7 +124,9 @@ class Courses(Listener):
         self.look([*self._guards.leaves, *call.inputs])
 
     def step(self, index: int, optimizer: torch.optim.Optimizer) -> None:
+        self._is_late = True
         self.look(parameters(optimizer), kept=True)
+        self._is_late = False
 
     def stepped(self, tensors: list[torch.Tensor]) -> None:
         """A step, and what else belongs to it, is over: what it wrote is no write by hand."""
@@ -144,7 +149,7 @@ class Courses(Listener):
     def succeed(self, other: torch.Tensor, leaf: torch.Tensor) -> None:
         """A leaf is another one, stepped by hand: it goes on with what was seen of that one."""
         if (course := self._course(other)) is not None:
-            seen = {name: [*getattr(course, name)] for name in ("values", "after", "back")}
+            seen = {name: [*getattr(course, name)] for name in ("values", "after", "back", "late")}
             self._courses[id(leaf)] = replace(course, tensor=weakref.ref(leaf), **seen)  # type: ignore[arg-type]
 
     def look(self, tensors: Iterable[torch.Tensor | None], *, kept: bool = False) -> None:
@@ -179,6 +184,7 @@ class Courses(Listener):
             mark = _mark(tensor)
             if course.note(sketch, after):
                 moved.append(tensor)
+                course.late += [len(course.values) - 1] * self._is_late
             elif course.left != mark:
                 course.idle = True
             course.left = mark
@@ -201,12 +207,15 @@ class Courses(Listener):
         # Of leaves that succeed each other, the last has seen most.
         for key, course in sorted(self._courses.items(), key=lambda pair: (not pair[1].kept, -len(pair[1].values))):
             tensor = course.tensor()
-            told = tensor is not None and (course.kept or course.outlived)
-            name = self._names.name(tensor, "") if tensor is not None and told else ""
+            lasts = tensor is not None and (course.kept or course.outlived)
+            name = self._names.name(tensor, "") if tensor is not None and lasts else ""
             if name := places.get(key, name) if tensor is not None else "":
-                values, after, unused = tuple(course.values), tuple(course.after), self._unused(tensor, course)
-                back, loose, hidden = tuple(course.back), not course.kept, tensor in self.aliased
-                found.setdefault(name, wire.Held(name, values, after, back, loose, unused, course.idle, hidden))
+                unused, hidden = self._unused(tensor, course), tensor in self.aliased
+                told = wire.Held(
+                    name, tuple(course.values), tuple(course.after), tuple(course.back), not course.kept, unused,
+                    course.idle, hidden, tuple(course.late),
+                )  # fmt: skip
+                found.setdefault(name, told)
         return {"courses": tuple(found.values())}
 
     def _unused(self, tensor: torch.Tensor, course: _Course) -> tuple[float, ...]:

@@ -77,7 +77,8 @@ class Held:
     `back`: the places of those that the latest step had left, and something else than a step brought back, as far as a
     sketch or a norm tells. `loose`: a leaf that nothing owns, whose name may pass to another. `unused`: what something
     else than a step wrote once more, and nothing used: by how much each number of its sketch grew, or its norm alone.
-    `idle`: something else than a step wrote what it held already. `hidden`: it may have, through `.data`.
+    `idle`: something else than a step wrote what it held already. `hidden`: it may have, through `.data`. `late`: the
+    places of those that were written behind a backward and before the step, which nothing else used.
     """
 
     name: str
@@ -88,6 +89,7 @@ class Held:
     unused: tuple[float, ...] = ()
     idle: bool = False
     hidden: bool = False
+    late: tuple[int, ...] = ()
 
     @property
     def is_written(self) -> bool:
