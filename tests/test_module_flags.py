@@ -128,3 +128,42 @@ def test_what_says_nothing_of_parameters_leaves_it_open(script: Scripts, changes
     assert not any(one.verdict.applicability is Applicability.SAFE for one in train.fix().fixes)
     verdict = train.verdict(("opt = ", "net.head.requires_grad_(True)\nopt = "))
     assert verdict.applicability is Applicability.UNSAFE, verdict.summary
+
+
+BY_PROPERTY = """
+    import torch
+    from torch import nn
+
+    torch.manual_seed(0)
+
+
+    class Body(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.raw = nn.Parameter(torch.tensor(0.3))
+            self.net = nn.Linear(3, 1)
+
+        @property
+        def mass(self):
+            return nn.functional.softplus(self.raw)
+
+        def forward(self, x):
+            return self.net(x) / self.mass
+
+
+    body = Body()
+    opt = torch.optim.SGD(body.parameters(), lr=0.1)
+    for step in range(8):
+        if step == 3:
+            body.mass.requires_grad_(False)
+        loss = (body(torch.randn(6, 3)) - 1).square().mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+"""
+
+
+def test_a_flag_on_what_a_property_computes_is_that_of_its_parameters(script: Scripts) -> None:
+    assert _first(script(BY_PROPERTY)) == (Applicability.SAFE, "body.raw.requires_grad_(False)")
+    cut = script(BY_PROPERTY).verdict(("body.mass.requires", "body.mass.detach().requires"))
+    assert (cut.effect, cut.applicability) == (Effect.CHANGED, Applicability.UNSAFE), cut.summary

@@ -1,4 +1,4 @@
-"""Flags that are switched off on what a module computes: its weight behind a hook, or behind a parametrization.
+"""Flags that are switched off on what a module computes: behind a hook, a parametrization, or a property of its class.
 
 As an update the flag is that of the tensor, which is cut. As an operation it is that of the leaves behind it, which are
 frozen, and the tensor keeps its graph. Where the module binds another tensor to that name later, and no backward has
@@ -17,6 +17,7 @@ from torch.nn.utils import parametrize
 from .. import wire
 from ..engine import caller, graph
 from ..engine.names import Names
+from ..engine.quiet import quiet
 from ..engine.taps import Call, Listener, Taps, parameters
 from ..program.frames import Frames, Raw
 from .shared import reached
@@ -81,7 +82,7 @@ def computed(
     for network in reached(frames, frame):
         for part in network.modules():
             own = {name: one for name, one in part.named_parameters() if id(one) in leaves}
-            name = _name(part, target, own)
+            name = _name(part, target, own) or (_property(part, target) if own and frames.is_users(part) else "")
             if name and leaves and len(own) == len(leaves):
                 return part, name, own
     return None
@@ -93,3 +94,18 @@ def _name(module: torch.nn.Module, target: torch.Tensor, own: dict[str, torch.Te
     if own and parametrize.is_parametrized(module):
         names += [name for name in module.parametrizations if all(f".{name}." in one for one in own)]
     return names[0] if names else ""
+
+
+def _property(module: torch.nn.Module, target: torch.Tensor) -> str:
+    """The property of its class by which a module gives such a tensor, computed anew each time."""
+    names = [name for kind in type(module).__mro__ for name, one in vars(kind).items() if isinstance(one, property)]
+    with torch.random.fork_rng(devices=[]), quiet():
+        return next((name for name in names if _gives(module, name, target)), "")
+
+
+def _gives(module: torch.nn.Module, name: str, target: torch.Tensor) -> bool:
+    try:
+        given = getattr(module, name)
+    except Exception:
+        return False
+    return isinstance(given, torch.Tensor) and given.shape == target.shape and bool(torch.equal(given, target))
