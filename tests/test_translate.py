@@ -107,6 +107,7 @@ np.diff(a) + np.diff(b, axis=1)
 np.diff(v, n=2)
 np.diff(a, prepend=0.0) + np.diff(b, append=1)
 np.sort(v)
+np.sort(a, axis=0)[0]
 np.concatenate([a, b], axis=1)
 np.concatenate((v, w))
 np.stack([v, w]) * np.stack([v, w], axis=0)
@@ -158,7 +159,6 @@ DECLINED = {
     "(a // 2).sum()": "leaves whole numbers",
     "np.sign(a).sum()": "a sign has no gradient",
     "a.astype(int).sum()": "a whole number has no gradient",
-    "np.sort(a, axis=0)[0].sum()": "axis= of np.sort",
     "np.polyfit(v, w, 1)[0]": "has no counterpart in torch",
     "np.convolve(v, w, mode=how)": "mode",
     "np.mean(a, where=p > 0.5)": "where= of np.mean",

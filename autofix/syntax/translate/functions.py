@@ -398,7 +398,9 @@ def _bound(node: ast.Call, word: Word) -> dict[str, ast.expr]:
 
 
 def _form(node: ast.Call, word: Word, bound: dict[str, Translated]) -> str:
-    """What is written in place of a call, by its mode where it has one; '' where it stays a call."""
+    """What is written in place of a call, by its axis or mode where it has one; '' where it stays a call."""
+    if word.along and "axis" in bound:
+        return word.along
     mode = bound.pop("mode", None) if word.modes else None
     if mode is None:
         return word.form

@@ -41,6 +41,8 @@ class Word:
     """Its first argument is a list of arrays."""
     called: Mapping[str, str] = field(default_factory=dict)
     """What torch calls parameters of this function alone."""
+    along: str = ""
+    """Its form with an axis, which is `{1}`; `form` is that without one."""
     modes: Mapping[str, str] = field(default_factory=dict)
     """Its forms by the argument `mode`; `form` is that without one."""
 
@@ -146,7 +148,7 @@ WORDS: dict[str, Word] = {
     "unwrap": Word("cumsum", ("p",), ("p",), form=_UNWRAPPED),
     "correlate": Word("nn.functional.conv1d", _SLIDING, ("a", "v"), form=_CORRELATED["valid"], modes=_CORRELATED),
     "convolve": Word("nn.functional.conv1d", _SLIDING, ("a", "v"), form=_CONVOLVED["full"], modes=_CONVOLVED),
-    "sort": Word("sort", ("a",), ("a",), form="torch.sort({0}).values"),
+    "sort": Word("sort", ("a", "axis"), ("a",), form="torch.sort({0}).values", along="torch.sort({0}, dim={1}).values"),
     # Products.
     "dot": Word("matmul", ("a", "b"), ("a", "b")),
     "matmul": Word("matmul", _PAIR, _PAIR),
