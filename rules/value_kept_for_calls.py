@@ -113,6 +113,34 @@ def rotated(power):
 
 for _ in range(4):
     train: (head(torch.randn(5, 2) @ rotated(3)) - 1).pow(2).mean()
+! a decorator of the project keeps it as an attribute that it is told
+def once(attribute):
+    def decorate(function):
+        @functools.wraps(function)
+        def inner(self):
+            if getattr(self, attribute, None) is None:
+                setattr(self, attribute, function(self))
+            return getattr(self, attribute)
+
+        return inner
+
+    return decorate
+
+
+class Wave(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.number, self.points = torch.nn.Parameter(torch.ones(1)), torch.linspace(0, 1, 5)
+
+-    @once("_start")
+    def start(self):
+        return torch.sin(self.number * self.points)
+
+
+wave, net = Wave(), torch.nn.Linear(5, 5)
+opt = torch.optim.SGD([*wave.parameters(), *net.parameters()], lr=0.1)
+for _ in range(4):
+    train: (net(torch.ones(5)) - wave.start()).pow(2).mean()
 ! an object of the user's keeps it, and tells whether it does
 class Tables:
     def __init__(self):

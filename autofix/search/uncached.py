@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from autofix.core.edit import Declined
@@ -89,6 +89,7 @@ def not_kept(diagnosis: Diagnosis, sources: Sources) -> Iterator[tuple[list[Step
     seen: set[ast.AST] = set()
     for stack in dict.fromkeys(made):
         inner: Function | None = None
+        source_of_inner: Source | None = None
         for _, source, node in sources.located(stack):
             function = source.function(node)
             if function is not None and function not in seen:
@@ -97,11 +98,12 @@ def not_kept(diagnosis: Diagnosis, sources: Sources) -> Iterator[tuple[list[Step
             if (found := next(_lookups(sources, source, function, node), None)) is not None:
                 if found.at not in seen:
                     seen.add(found.at)
-                    decorator = source.function(function) if function is not None else None
-                    without = list(_undecorated(source, inner, decorator)) if inner and decorator else []
+                    around = source.around(function) if function is not None else ()
+                    own = {one.name for one in around if isinstance(one, Function)}
+                    without = list(_undecorated(source_of_inner, inner, own)) if inner and source_of_inner else []
                     yield from without or [(found.without(sources), ", ".join(sorted(found.paths)))]
                 break
-            inner = function
+            inner, source_of_inner = function, source
 
 
 def cut_where_kept(diagnosis: Diagnosis, sources: Sources) -> Iterator[tuple[list[Step], str]]:
@@ -116,14 +118,16 @@ def cut_where_kept(diagnosis: Diagnosis, sources: Sources) -> Iterator[tuple[lis
                     yield steps, ", ".join(sorted(one.paths))
 
 
-def _undecorated(source: Source, function: Function, own: Function | None = None) -> Iterator[tuple[list[Step], str]]:
+def _undecorated(
+    source: Source, function: Function, own: Collection[str] = ()
+) -> Iterator[tuple[list[Step], str]]:  # fmt: skip
     """A function without the decorator that keeps what it gives: one of `functools`, or of the project's `own`."""
     for one in function.decorator_list:
         named = one.func if isinstance(one, ast.Call) else one
         kind = calls.known(source, named, ("functools",))
         if kind == "cached_property":
             yield replace(source, one, "property"), function.name
-        elif kind in ("cache", "lru_cache") or (own is not None and calls.name_of(named) == own.name):
+        elif kind in ("cache", "lru_cache") or calls.name_of(named) in own:
             yield undecorate(source, one), function.name
 
 
@@ -200,7 +204,7 @@ def _asked(tests: Sequence[ast.AST]) -> Iterator[tuple[str, str]]:
     """The objects of which some expressions ask whether they have an attribute, and its name."""
     for call in calls.within(*tests):
         match call:
-            case ast.Call(ast.Name("hasattr" | "getattr"), [owner, ast.Constant(str(name)), *_]):
+            case ast.Call(ast.Name("hasattr" | "getattr"), [owner, ast.Constant(str(name)) | ast.Name(name), *_]):
                 yield calls.path_of(owner), name
 
 
@@ -210,10 +214,15 @@ def _is_start(value: ast.expr | None) -> bool:
     return value is None or empty or is_empty(value) or (isinstance(value, ast.Call) and not value.args)
 
 
-def _stores(function: Function | None, statements: Sequence[ast.stmt]) -> Iterator[tuple[ast.Assign, str, ast.expr]]:
-    """The assignments whose value outlives a call, each with the path that keeps it."""
+def _stores(
+    function: Function | None, statements: Sequence[ast.stmt]
+) -> Iterator[tuple[ast.Assign | ast.Expr, str, ast.expr]]:
+    """The assignments whose value outlives a call, each with the path that keeps it; `setattr` is one."""
     own = names.locals_of(function) - set(calls.parameters(function)) if function is not None else set()
     for node in (part for one in statements for part in ast.walk(one)):
+        match node:
+            case ast.Expr(ast.Call(ast.Name("setattr"), [owner, ast.Constant(str(name)) | ast.Name(name), value])):
+                yield node, f"{calls.path_of(owner)}.{name}", value
         if isinstance(node, ast.Assign):
             for target, value in names.paired(node):
                 path = calls.path_of(target.value if isinstance(target, ast.Subscript) else target)
