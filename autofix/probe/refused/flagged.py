@@ -7,6 +7,7 @@ gone through this one, the flag of the tensor comes to nothing.
 
 from __future__ import annotations
 
+import dis
 from dataclasses import dataclass
 from types import FrameType
 from typing import Any
@@ -21,6 +22,9 @@ from ..engine.quiet import quiet
 from ..engine.taps import Call, Listener, Taps, parameters
 from ..program.frames import Frames, Raw
 from .shared import reached
+
+_STORES = {"STORE_ATTR", "STORE_SUBSCR", "STORE_GLOBAL"}
+"""What code does, as `dis` calls it, that keeps a value beyond its call."""
 
 
 @dataclass(slots=True)
@@ -82,9 +86,10 @@ def computed(
     for network in reached(frames, frame):
         for part in network.modules():
             own = {name: one for name, one in part.named_parameters() if id(one) in leaves}
-            name = _name(part, target, own) or (_property(part, target) if own and frames.is_users(part) else "")
-            if name and leaves and len(own) == len(leaves):
-                return part, name, own
+            if leaves and len(own) == len(leaves):
+                name = _name(part, target, own) or (_property(part, target) if frames.is_users(part) else "")
+                if name:
+                    return part, name, own
     return None
 
 
@@ -97,10 +102,15 @@ def _name(module: torch.nn.Module, target: torch.Tensor, own: dict[str, torch.Te
 
 
 def _property(module: torch.nn.Module, target: torch.Tensor) -> str:
-    """The property of its class by which a module gives such a tensor, computed anew each time."""
-    names = [name for kind in type(module).__mro__ for name, one in vars(kind).items() if isinstance(one, property)]
+    """The property of its class by which a module gives such a tensor, computed anew each time and kept nowhere."""
+    names = [name for kind in type(module).__mro__ for name, one in vars(kind).items() if _only_computes(one)]
     with torch.random.fork_rng(devices=[]), quiet():
         return next((name for name in names if _gives(module, name, target)), "")
+
+
+def _only_computes(value: object) -> bool:
+    code = getattr(value.fget, "__code__", None) if isinstance(value, property) else None
+    return code is not None and not any(one.opname in _STORES for one in dis.get_instructions(code))
 
 
 def _gives(module: torch.nn.Module, name: str, target: torch.Tensor) -> bool:
