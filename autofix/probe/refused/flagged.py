@@ -116,6 +116,6 @@ def _only_computes(value: object) -> bool:
 def _gives(module: torch.nn.Module, name: str, target: torch.Tensor) -> bool:
     try:
         given = getattr(module, name)
-    except Exception:
+        return isinstance(given, torch.Tensor) and given.shape == target.shape and bool(torch.equal(given, target))
+    except Exception:  # of the property itself, or as the two have other types
         return False
-    return isinstance(given, torch.Tensor) and given.shape == target.shape and bool(torch.equal(given, target))
