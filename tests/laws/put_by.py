@@ -64,8 +64,6 @@ for _ in range(5):
     },
     frozenset({"a copy is put by", "a copy is written"}),
 )
-IN_BRANCH = ("    others[:, 0] = 1.0", "    if len(others) > 2:\n        others[:, 0] = 1.0")
-
 STEP = "    both.zero_grad()\n    loss.backward()\n    both.step()\n"
 CALLED = f"    return loss\n\n\nfor _ in range(5):\n    loss = lost()\n{STEP}"
 

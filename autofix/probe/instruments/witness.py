@@ -12,6 +12,7 @@ from .. import wire
 from ..engine import graph
 from ..engine.names import Names
 from ..engine.quiet import quiet
+from ..engine.remembered import Remembered
 from ..engine.sketch import Sketcher
 from ..engine.taps import Call, Listener, copies, parameters
 from ..engine.transforms import outside
@@ -39,6 +40,8 @@ class Witness(Listener):
         self._losses: list[float] = []
         self._by_data: list[int] = []
         self._owned: set[int] = set()
+        self._asked_for = Remembered[None]()
+        """Leaves by which a derivative was taken: one that is asked for again may be a weight, updated by hand."""
         self._calls = self._sent = 0
         self._latest: Raw = ()
         """Where the latest backward was called."""
@@ -90,13 +93,17 @@ class Witness(Listener):
         with quiet():
             pairs = zip(call.roots, call.gradients, strict=False)
             found = [_loss(*pair) for pair in pairs if isinstance(pair[0], torch.Tensor)]
-        if call.inputs and not call.accumulate and all(map(self._is_data, call.inputs)):
-            self._by_data += range(len(self._losses), len(self._losses) + len(found))
+        if call.inputs and not call.accumulate:
+            if all(map(self._is_data, call.inputs)):
+                self._by_data += range(len(self._losses), len(self._losses) + len(found))
+            for leaf in call.inputs:
+                self._asked_for.keep(leaf, None)
         self._losses += found
 
     def _is_data(self, leaf: torch.Tensor) -> bool:
-        """Whether a leaf is neither a parameter nor owned by an optimizer."""
-        return graph.is_leaf(leaf) and not isinstance(leaf, torch.nn.Parameter) and id(leaf) not in self._owned
+        """Whether it is a new leaf, which is neither a parameter nor owned by an optimizer."""
+        known = isinstance(leaf, torch.nn.Parameter) or id(leaf) in self._owned or leaf in self._asked_for
+        return graph.is_leaf(leaf) and not known
 
     def backward_done(self, call: Call) -> None:
         """For scripts without optimizers: the gradients that leaves have after each backward, or that it gives."""
