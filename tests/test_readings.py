@@ -1211,6 +1211,55 @@ def test_a_weight_of_what_learns_elsewhere_or_never_is_a_constant(script: Script
     assert train.verify(("gate(x).numpy()", "gate(x).detach().numpy()")).outcome is Outcome.SAFE
 
 
+CENTRES = """\
+import numpy as np
+import torch
+
+torch.manual_seed(0)
+net = torch.nn.Sequential(torch.nn.Linear(3, 6), torch.nn.Tanh(), torch.nn.Linear(6, 2))
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+labels, noise = torch.arange(12) % 2, torch.randn(2, 2)
+for _ in range(4):
+    z = net(torch.randn(12, 3))
+    parts = [z[labels == one] for one in range(2)]
+    centres = torch.from_numpy(np.stack([np.mean([one.numpy() for one in part[:3]], axis=0) for part in parts]))
+    asked = torch.cat([part[3:] for part in parts])
+    loss = LOSS
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+NEAREST = "torch.nn.functional.cross_entropy(-torch.cdist(asked, centres), torch.arange(6) // 3)"
+CONSTANT_ARRAY, STACKED = ("one.numpy()", "one.detach().numpy()"), "torch.stack([part[:3].mean(0) for part in parts])"
+OLD_CENTRES = "torch.from_numpy(np.stack([np.mean([one.numpy() for one in part[:3]], axis=0) for part in parts]))"
+
+
+@pytest.mark.parametrize(
+    "loss", [NEAREST, "(asked.mean(0) - centres).square().mean()", "(centres[0] - asked).norm() + asked.mean()"]
+)
+@pytest.mark.parametrize("edit", [CONSTANT_ARRAY, (OLD_CENTRES, STACKED)])
+def test_an_array_that_is_compared_with_its_own_source_may_be_a_constant_or_trained(
+    script: Scripts, loss: str, edit: tuple[str, str]
+) -> None:
+    verdict = script(CENTRES.replace("LOSS", loss)).verdict(edit)
+    assert verdict.applicability is not Applicability.SAFE
+    assert verdict.summary.startswith("the code can mean two things")
+
+
+@pytest.mark.parametrize(
+    "loss",
+    [
+        "torch.nn.functional.mse_loss(asked.view(2, 3, 2).mean(1), centres)",  # a target
+        "(asked.mean(0) * centres).mean() + asked.square().mean()",  # a weight
+        "(asked.mean(0) - (0.9 * centres + noise)).square().mean()",  # data is in it, as rewards are
+        "(net(torch.randn(2, 3)) - centres).square().mean()",  # another pass of the network
+        "asked.square().mean(); print(centres)",
+    ],
+)
+def test_an_array_that_is_a_target_a_weight_or_made_of_data_is_a_constant(script: Scripts, loss: str) -> None:
+    assert script(CENTRES.replace("LOSS", loss)).verify(CONSTANT_ARRAY).outcome is Outcome.SAFE
+
+
 ATTACKED = """\
 import torch
 

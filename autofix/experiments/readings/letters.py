@@ -101,7 +101,8 @@ def letters(
     if not (ambiguous(update) or _lost_by_conversion(update)):
         if not _enters_a_loss(update, nudged):
             return only
-        if not (any(deprived(update, operation())) or _weighs(update, operation()) or _copies(update, operation())):
+        asked = any(asks(update, operation()) for asks in (_weighs, _copies, _compares))
+        if not (asked or any(deprived(update, operation()))):
             return _with_terms(update, operation(), only)
     other = operation()
     both = (UPDATE, update, other), (OPERATION, other, update)
@@ -149,6 +150,16 @@ def _copies(update: wire.Trace, operation: wire.Trace) -> bool:
     """
     known = update.seen("copies-deeply") and not comparable(operation)
     return bool(known) and not same_gradients(update, operation)
+
+
+def _compares(update: wire.Trace, operation: wire.Trace) -> bool:
+    """Whether a loss compares an array with what it was computed from, and what optimizers own learns otherwise by it.
+
+    Centres of classes may be constants, or be trained with the rest.
+    """
+    refused = {done.stack for done in update.performed}
+    known = not comparable(operation) and any(one.stack in refused for one in operation.seen("array-is-compared"))
+    return known and not same_gradients(update, operation, FOLLOWED)
 
 
 def teaches(sample: wire.Trace, update: wire.Trace, operation: wire.Trace, nudged: Callable[[], wire.Trace]) -> bool:

@@ -9,10 +9,11 @@ from typing import Any
 from ..engine import graph
 from ..engine.sums import is_sum
 
-_MOVES = graph.kinds(
+MOVES = graph.kinds(
     "T", "Transpose", "Permute", "View", "UnsafeView", "Reshape", "Alias", "Clone", "ToCopy", "Repeat", "Expand",
     "Squeeze", "Unsqueeze", "Slice", "Select", "Index", "IndexSelect", forms=("", "0", "1"),
 )  # fmt: skip
+"""What gives elements as they are, all or some."""
 _LAYERS = graph.kinds(
     "Addmm", "Mm", "Bmm", "Mv", "Linear", "Convolution", "MkldnnConvolution", "Mul", "Cat", "Prelu",
     "NativeLayerNorm", "NativeBatchNorm", "NativeGroupNorm", "FusedRmsNorm",
@@ -33,7 +34,7 @@ def is_input(roots: Any, cut: Collection[Any]) -> bool:
         if node in on or not mine:
             continue
         on.add(node)
-        if (is_sum(node) or node.name() in _MOVES) and all(child in same for child in mine):
+        if (is_sum(node) or node.name() in MOVES) and all(child in same for child in mine):
             same.add(node)
         takes = node.name() in _LAYERS or not all(child in same for child in mine)
         terms = node in summed and _is_number(node)
@@ -51,7 +52,7 @@ def bare(node: Any) -> Any:
     """The leaf that a node gives as it is, or with its elements in another place; None where it gives none."""
     while (leaf := graph.leaf(node)) is None:
         children = graph.children(node)
-        if node.name() not in _MOVES or len(children) != 1:
+        if node.name() not in MOVES or len(children) != 1:
             return None
         (node,) = children
     return leaf

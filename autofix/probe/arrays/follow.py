@@ -29,9 +29,10 @@ from ..engine.taps import Call, Listener, Taps
 from ..program.frames import Frames, Raw
 from ..program.overlay import Overlay
 from .beside import beside
+from .compared import is_compared
 from .computed_on import is_input
 from .definitions import DERIVATIVES
-from .followed import Followed, apply, array_of, cast, casts, followed, gathered, holds, listed, number
+from .followed import Followed, apply, array_of, cast, casts, followed, gathered, holds, listed, mixes, number
 
 CALL, NAMES, TEXT = "__autofix_call__", "__autofix_names__", "__autofix_text__"
 _MAKERS = frozenset(
@@ -74,10 +75,14 @@ class Follow(Listener):
         """Where values left torch of which a term of a loss is made alone."""
         self._derived: set[int] = set()
         """The ages of the nodes that stand for derivatives taken with numpy."""
+        self._mixed: set[int] = set()
+        """The ages of the nodes that stand for what was computed of data, too."""
         self._of_derivative: dict[Raw, None] = {}
         """Where values left torch of which such a derivative in a loss is made."""
         self._of_parameters: dict[Raw, bool] = {}
         """Whether what left torch for a loss at a place is made of what optimizers own, and of no data."""
+        self._compared: dict[Raw, None] = {}
+        """Where values left torch that a loss compares with what their own source was made into."""
         self._leaks: dict[Raw, None] = {}
         self._looked = Counter[Raw]()
         self._open: set[Raw] = set()
@@ -248,9 +253,11 @@ class Follow(Listener):
         if name in ("array", "asarray", "asanyarray", "ascontiguousarray") and followed(values[0]):
             return cast(options["dtype"], values[0]) if options.get("dtype") is not None else values[0]
         result = apply(name, function, tuple(values), options)
-        for one in (result if isinstance(result, (list, tuple)) else (result,)) if name in DERIVATIVES else ():
+        marked = [*[self._derived] * (name in DERIVATIVES), *[self._mixed] * mixes(values)]
+        for one in (result if isinstance(result, (list, tuple)) else (result,)) if marked else ():
             if followed(one) and (node := graph.made_by(one.tensor)) is not None:
-                self._derived |= {node._sequence_nr(), *(child._sequence_nr() for child in graph.children(node))}
+                for ages in marked:
+                    ages |= {node._sequence_nr(), *(child._sequence_nr() for child in graph.children(node))}
         return result
 
     # What became of it ------------------------------------------------------------------------------------------------
@@ -295,6 +302,8 @@ class Follow(Listener):
                     self._asked[place] = cut, starves
                 if alone:
                     self._alone[place] = None
+                if is_compared(call.roots, cut, self._mixed):
+                    self._compared[place] = None
                 of_leaves = all(map(_is_of_leaves, graph.operations(graph.walk_nodes(cut))))
                 self._of_parameters[place] = self._of_parameters.get(place, True) and of_leaves
 
@@ -326,7 +335,8 @@ class Follow(Listener):
         derivatives = [self._frames.fact("derivative-is-array", raw) for raw in self._of_derivative]
         leaks = [self._frames.fact("value-left-numpy", raw) for raw in self._leaks]
         weights = [self._frames.fact("array-of-parameters", raw) for raw, holds in self._of_parameters.items() if holds]
-        return {"facts": [*either, *alone, *derivatives, *leaks, *weights]}
+        compared = [self._frames.fact("array-is-compared", raw) for raw in self._compared]
+        return {"facts": [*either, *alone, *derivatives, *leaks, *weights, *compared]}
 
 
 NOTHING = object()

@@ -209,6 +209,15 @@ def plain(value: Any) -> Any:
     return value
 
 
+def mixes(given: Any) -> bool:
+    """Whether arrays without a graph are among these arguments, as what is followed is computed of data, too."""
+    return any(_is_data(one.value if followed(one) else one) for one in _opened(given) if not _has_graph(one))
+
+
+def _is_data(value: Any) -> bool:
+    return bool(getattr(value, "ndim", 0)) and _kind(value) == "f"
+
+
 def _opened(value: Any) -> Iterator[Any]:
     if type(value) in (list, tuple):
         for item in value:

@@ -27,7 +27,8 @@ class Fact:
     # computed-first | put-off | weighed-by-off | trains-more-by-off | shares-what-is-off | array-of-parameters |
     # averaged | constant-was-stepped | counted | derivative-is-plain | divided-by-itself | flag-holds |
     # flag-is-bypassed | flag-is-lost | holds-two | leaf-of-result | loss-rebuilds-input | own-output-read |
-    # module-flag-on | module-flag-off | module-flag-is-read |
+    # module-flag-on | module-flag-off | module-flag-is-read | array-is-compared |
+    # written-by-module |
     # stays-frozen | scaled-by-itself | steps-by-hand | one-sided | layer-is-result | went-before, or a suspicion
     name: str
     subject: str
