@@ -251,6 +251,41 @@ for _ in range(5):
     },
     frozenset({"a copy", "new"}),
 )
+SHOWN = Program(
+    "a picture is scaled for a gallery by a detached name",
+    """\
+painter, judge = Net(4, 6), Net(6, 1)
+both = Optimizers(painter, judge)
+rows = []
+
+
+def shown(images):
+    images = images.detach().cpu()[:4]
+    images.add_(1).div_(2)
+    return images
+
+
+for _ in range(6):
+    aim = torch.rand(8, 6)
+    image = torch.tanh(painter(torch.randn(8, 4)))
+    if _ % 2:
+        rows.append(shown(image).numpy().mean())
+    loss = (image - aim).abs().mean() + judge(image).square().mean()
+    both.zero_grad()
+    loss.backward()
+    both.step()
+print(rows)
+""",
+    {
+        "a copy": (("[:4]\n", "[:4].clone()\n"),),
+        "out of place": (("    images.add_(1).div_(2)\n    return images", "    return (images + 1) / 2"),),
+        "a copy for the rest": (
+            ("torch.tanh(painter(torch.randn(8, 4)))", "torch.tanh(painter(torch.randn(8, 4))).clone()"),
+        ),
+        "into the values": ((".detach().cpu()", ".data.cpu()"),),
+    },
+    frozenset({"a copy", "out of place"}),
+)
 HANDED_ON = Program(
     "a state of the pass before is faded by a detached name",
     """\
@@ -517,6 +552,17 @@ PROGRAMS = (
         ("    out = scores[:4].detach()\n    codes = sharpened(out)\n", "    scores[:4].detach().mul_(0.5)\n"),
         ("(codes * shown)", "shown"),
         right=("what is shown",),
+    ),
+    SHOWN,
+    SHOWN.mutated(
+        "the picture is scaled on purpose",
+        ("        rows.append(shown(image).numpy().mean())", "        shown(image)"),
+        right=("a copy for the rest",),
+    ),
+    SHOWN.mutated(
+        "nobody looks at what is scaled",
+        ("        rows.append(shown(image).numpy().mean())", "        seen = shown(image)"),
+        right=("a copy for the rest",),
     ),
     HANDED_ON,
     DRIFT,

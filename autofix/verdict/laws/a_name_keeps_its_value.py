@@ -15,7 +15,8 @@ to a copy.
 
 A write through a view, to a part, to a leaf or buffer, or to what outlives the pass changes its base on purpose. So
 does one whose new value nothing reads but by the old name (a helper that writes to what it is given, whose result the
-caller drops): the runs tell, for then it makes no difference what the new value is. `x.detach().mul_(2)` and
+caller drops): the runs tell, for then it makes no difference what the new value is. What has no graph may be read for
+anything, such as a picture that is shown: there the code tells. `x.detach().mul_(2)` and
 `x.data[0] = …` write to nothing but `x`. Of several writes in doubt each may be meant in its own way, with two
 exceptions. Those of one variable (`x *= …`, then `x += …`) to which no name is given between are one write in two
 statements, also where only one of them spoils what backward needs. And where each is by a second name that the function
@@ -36,6 +37,7 @@ from autofix.experiments.compare import comparable, differences
 from autofix.experiments.sketches import LIVE
 from autofix.experiments.spec import RunSpec
 from autofix.probe import wire
+from autofix.syntax.edits.names.read_on import is_read_on
 from autofix.syntax.one_tensor import are_one, writes_to_one, written_alike
 from autofix.syntax.source import Source
 from autofix.verdict.law import PASSES, KeptByChange, Runs, apart, at
@@ -100,7 +102,15 @@ def passes_apart(runs: Runs) -> int:
 
 
 def reads_what_is_written(runs: Runs) -> bool | None:
-    """Whether training depends on the new value by the name that takes it; None where that cannot be told."""
+    """Whether training depends on the new value by the name that takes it; None where that cannot be told.
+
+    A name without graph may be read for anything, such as a picture.
+    """
+    aliased = {write.alias for saved in runs.trace.saved for write in saved.writes}
+    if () not in aliased and any(
+        is_read_on(runs.sources, one.stack) for saved in runs.trace.saved for one in saved.writes
+    ):
+        return True
     old, moved = runs.old_values, runs.old_values_moved
     if old is None or moved is None or comparable(old) or comparable(moved):
         return None
