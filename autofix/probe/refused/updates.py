@@ -47,6 +47,8 @@ class Updates(Listener):
         """What has gradients that no step has used."""
         self._scaled = ""
         """What was scaled then by a number made of itself, and of nothing but other such."""
+        self._of_caller = ""
+        """A leaf that no optimizer owns, and that a module wrote to."""
         self._in_forward = False
         """Whether a module wrote to what an optimizer owns what was made of something else that one owns."""
 
@@ -83,7 +85,10 @@ class Updates(Listener):
         if learned and self._begins_a_sum(target):
             self._added = self._names.name(made_of[min(learned)], "a leaf")
         owned = id(target) in self._owned and not self._owned.isdisjoint(made_of)
-        self._in_forward = self._in_forward or (owned and caller.computing())
+        computing = caller.computing()
+        self._in_forward = self._in_forward or (owned and computing)
+        if computing and id(graph.base(target)) not in self._owned:
+            self._of_caller = self._names.name(graph.base(target), "a leaf")
 
     def _begins_a_sum(self, target: torch.Tensor) -> bool:
         """Whether a leaf is a number that this pass made, and that nothing trains.
@@ -111,6 +116,7 @@ class Updates(Listener):
         facts += [wire.Fact("written-in-forward", "")] * self._in_forward
         facts += [wire.Fact("added-to-number", self._added)] * bool(self._added)
         facts += [wire.Fact("scaled-by-itself", self._scaled)] * bool(self._scaled)
+        facts += [wire.Fact("written-by-module", self._of_caller)] * bool(self._of_caller)
         facts += [wire.Fact("written-as-copy", self._written_as_copy)] * bool(self._written_as_copy)
         facts += self._overwritten.facts() + self._by_hand.facts(self._owned) + self._moving.facts(self._owned)
         return {"facts": facts + self._entries.facts(self._owned)}

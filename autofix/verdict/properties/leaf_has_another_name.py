@@ -7,6 +7,7 @@ same loop (`best["w"] = w`, `seen.append(w)`); the leaf is written (`w -= …`),
 a run in which the write goes to a copy, the script shows other numbers in the end, where the edit shows those of the
 code. It is not said of containers that were given the leaf before the loop.
 
+So it is of a leaf that is handed to a module which writes to it, where the caller reads it later, as for its gradient.
 Where a write of the forward has a gradient, it is said, too, of a variable that was given the leaf (`x = self.weight`,
 or a helper's `x`): as written, `x[hidden] = self.token` shows in `self.weight`, also as the target of the loss.
 
@@ -137,6 +138,28 @@ for _ in range(4):
 """
 AIMED = HIDDEN.replace("READ", "self.table.weight[hidden]")
 BY_A_NAME = AIMED.replace("self.hide(self.table.weight, hidden)", "self.table.weight\n        x[hidden] = self.token")
+FRONT = """\
+class Front(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = nn.Linear(4, 1)
+
+    def forward(self, wave):
+        wave[:, 1:] -= 0.9 * wave[:, :-1]
+        return self.inner(torch.tanh(wave))
+
+
+net = Front()
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    wave = torch.rand(6, 4, requires_grad=True)
+    fit = (net(wave) - 1).square().mean()
+    slope, = torch.autograd.grad(fit, READ, create_graph=True)
+    loss = fit + slope.square().sum()
+    train: loss
+"""
+FILTERED = FRONT.replace("READ", "wave")
+BY_VALUES = ("wave[:, 1:] -= 0.9 * wave[:, :-1]", "wave.data[:, 1:] -= 0.9 * wave.data[:, :-1]")
 COPIED = "        x[hidden] = self.token", "        x = x.clone()\n        x[hidden] = self.token"
 
 
@@ -177,8 +200,13 @@ class LeafHasAnotherName(Property):
         Example(IN_A_LIST, *IN_PLACE),
         Example(*_with_one_copy(AIMED)),
         Example(*_with_one_copy(BY_A_NAME)),
+        Example(FILTERED, *BY_VALUES),
+        Example(FILTERED, "requires_grad=True)", "requires_grad=True).clone()"),
     )
     silent = (
+        Example(FILTERED, "net(wave)", "net(wave.clone())"),
+        Example(FILTERED, BY_VALUES[0], "wave = wave.clone()\n        wave[:, 1:] -= 0.9 * wave[:, :-1]"),
+        Example(FRONT.replace("READ", "net.inner.weight"), *BY_VALUES),
         Example(SUBTRACTED.replace("= self.w, loss", "= self.w.clone(), loss"), *BY_METHOD),
         Example(IN_A_DICT.replace("= w, loss", "= w.detach().clone(), loss"), *IN_PLACE),
         Example(IN_A_LIST.replace("best[0][1].sum()", "w.sum()"), *IN_PLACE),

@@ -47,7 +47,9 @@ def of_leaf(runs: Runs) -> Named:
     if not written:
         return NOTHING
     name = second_name(runs.sources, written, older=True) or (_holder(runs) if runs.code.refused is OPERATION else "")
-    return name, written[:1]
+    # Who hands an input to a module does not have it updated.
+    handed = "" if name or not runs.letter.seen("written-by-module") else second_name(runs.sources, written)
+    return name or handed, written[:1]
 
 
 def _holder(runs: Runs) -> str:
