@@ -78,7 +78,11 @@ PROGRAMS = (
         "a part is added to", ("[:, :2] = 0.5", "[:, :2] += 0.5"), right=("a copy is put by", "a copy is written")
     ),
     # What follows is easily mistaken for it.
-    EVIDENCE.mutated("a part is named", ("others = evidence\n", "others = evidence[:, :2]\n")),
+    EVIDENCE.mutated(
+        "a part is named",
+        ("others = evidence\n", "others = evidence\n    others = others[:, :2]\n"),
+        right=("a copy for the first term",),
+    ),
     EVIDENCE.mutated(
         "nobody reads the second name",
         ("misled = others", "misled = evidence"),

@@ -157,6 +157,43 @@ for _ in range(5):
     loss = -logs[0, choice] * reward
     train: loss
 """
+SOLVER = """\
+class Solver:
+    def __init__(self, field):
+        self.field, self.slope = field, None
+
+    def step(self, y):
+        first = self.slope if self.slope is not None else self.field(y)
+        y = y + 0.1 * (first + self.field(y + 0.1 * first))
+        self.slope = self.field(y)
+        return y
+
+
+class Records:
+    def __init__(self):
+        self.x = torch.rand(24, 3)
+
+    def batches(self, size):
+        for part in ORDER.split(size):
+            yield self.x[part]
+
+
+class Trainer:
+    def __init__(self):
+        self.field = nn.Linear(3, 3)
+        self.solver = Solver(self.field)
+
+    def fit(self, records):
+        optimizer = torch.optim.SGD(self.field.parameters(), lr=0.1)
+        for y in records.batches(6):
+            for _ in range(3):
+                y = self.solver.step(y)
+            loss = (y - 1).square().mean()
+            train: loss
+
+
+Trainer().fit(Records())
+"""
 SPLIT = LOADED.replace("MIXED", "False").replace(
     "loader =", "data, rest = torch.utils.data.random_split(data, [18, 6])\nloader ="
 )
@@ -182,6 +219,10 @@ def cut(path: str) -> tuple[str, str]:
 
 
 IN_FUNCTION = tuple(one.replace("    ", "        ") for one in cut("model.state"))
+BEFORE_STEPS = "            for _ in range(3):\n"
+KEPT = "self.solver.slope"
+CUT_FIRST = f"            if {KEPT} is not None:\n                {KEPT} = {KEPT}.detach()\n"
+BEFORE_FIRST = (BEFORE_STEPS, CUT_FIRST + BEFORE_STEPS)
 
 
 class ShuffledBatchesShareState(OfACut):
@@ -203,8 +244,15 @@ class ShuffledBatchesShareState(OfACut):
         Example(ITEMS.replace("BEFORE", "items = sorted(items, key=lambda item: len(item))"), *cut("hidden")),
         Example(ITEMS.replace("BEFORE", "items.sort(key=len)"), *cut("hidden")),
         Example(PLACED.replace("MOVED", "x = x[torch.randperm(len(x))]"), *cut("hidden")),
+        Example(SOLVER.replace("ORDER", "torch.randperm(24)"), *BEFORE_FIRST),
     )
     silent = (
+        Example(SOLVER.replace("ORDER", "torch.arange(24)"), *BEFORE_FIRST),
+        Example(
+            SOLVER.replace("ORDER", "torch.randperm(24)"),
+            BEFORE_STEPS,
+            f"            self.solver.slope = None\n{BEFORE_STEPS}",
+        ),
         Example(UNIT.replace("ORDER", "torch.arange(24)"), *cut("model.state")),
         Example(LOADED.replace("MIXED", "False"), *cut("model.state")),
         Example(RECURRENT.replace("ORDER", "torch.arange(24)"), *cut("hidden")),

@@ -3,8 +3,8 @@
 ## What it finds
 
 An optimizer made at least three steps in the edited run, and none of them used a gradient, although a loss depends on
-the values of its parameters. Or all gradients were zero, and the loss is made of them by rounded numbers alone, or the
-optimizer would have been trained if no gradient flowed into earlier passes. Or its first steps used gradients, and at
+the values of its parameters. Or all gradients were zero, and the optimizer would have been trained if no gradient
+flowed into earlier passes. Or its first steps used gradients, and at
 least three later ones none, up to the end: they do in the code, and what it owns is used in the first pass alone, and
 cut behind it; or the code itself goes backward before each of them from a loss that depends on what it owns.
 
@@ -133,7 +133,6 @@ class StepsWithoutGradient(Property):
         Example(POLICY, NEW, ANEW),
         Example(WITH_CRITIC, NEW, ANEW),
         Example(FAST, *HANDED_ON),
-        Example(STORED, CAST, ".round()"),
         Example(FLAGS, *AFTER),
     )
     silent = (

@@ -218,7 +218,7 @@ def _as_constructed(crossings: Iterable[Crossing], failed: Sequence[Frame], sour
 def _in_random_order(crossings: Iterable[Crossing], failed: Sequence[Frame], sources: Sources) -> Iterator[Begun]:
     """Where batches come in random order: each call makes the start that only the first one of all makes so far.
 
-    Not where a pass calls the function again and again: then its later calls go on from the first.
+    Where a pass calls the function again and again, its later calls go on from the first: there each pass forgets.
     """
     crossings = list(crossings)
     place = shuffled(sources, failed, crossings)
@@ -227,15 +227,21 @@ def _in_random_order(crossings: Iterable[Crossing], failed: Sequence[Frame], sou
         source = sources.source(carrier.file)
         if source is None or not is_of_rows(sources, carrier):
             continue
+        about, within = "shuffled-batches-share-state", [one for one, _ in taken]
         for node in source.mentioning(carrier.path):
-            choice = _choice(node, carrier.path, carrier.function) if isinstance(node, ast.If) else None
-            match choice and choice.node:
-                case ast.If(body=[ast.Assign() as made], orelse=[]) as whole if not _is_called_again(
-                    source, node, used, failed, sources
-                ):
+            function = blocks.qualified(source, node)
+            choice = _choice(node, carrier.path, function) if isinstance(node, ast.If | ast.IfExp) else None
+            if choice is None:
+                continue
+            again = _is_called_again(source, node, used, failed, sources)
+            match choice.node:
+                case ast.If(body=[ast.Assign() as made], orelse=[]) as whole if not again:
                     steps = replace_statement(source, whole, [source.segment(made)])
-                    start = source.segment(made.value)
-                    yield Begun(source, steps, carrier.path, start, place[0], "shuffled-batches-share-state")
+                    yield Begun(source, steps, carrier.path, source.segment(made.value), place[0], about)
+                case _ if not _is_forgotten(choice, carrier, within, failed, sources):
+                    start = " ".join(map(source.segment, choice.empty))
+                    for at, steps, path in _forgetting(choice, carrier, within, failed, sources):
+                        yield Begun(at, steps, path, start, place[0], about)
 
 
 def _before_random_order(crossings: Iterable[Crossing], failed: Sequence[Frame], sources: Sources) -> Iterator[Begun]:

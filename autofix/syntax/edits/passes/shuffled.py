@@ -71,7 +71,9 @@ def _is_random(sources: Sources, source: Source, value: ast.AST, callers: Sequen
                 asked = calls.keyword(node, "shuffle")
                 if mixes(node) or (asked is not None and not is_false(asked)):
                     return True
-                made = sources.called(home, node)
+                # A method of what was handed over is known where the caller's file is.
+                files = dict.fromkeys((home, *(one for one, _ in above)))
+                made = next(filter(None, (sources.called(one, node) for one in files)), None)
                 following = [(*made, ())] if made is not None else ()
             elif isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load):
                 following = _given(sources, home, node, above)
@@ -105,7 +107,7 @@ def _given(
 
 
 def is_of_rows(sources: Sources, carrier: Carrier) -> bool:
-    """Whether a state has a row for each of a batch: it begins as large as an input, or a call hands it on.
+    """Whether a state has a row for each of a batch: it begins as large as an input, or of one, or a call hands it on.
 
     `out, self.hidden = self.rnn(x, self.hidden)` is how recurrent modules hand it on. What is as large as a feature, as
     a running mean is, has no such rows.
@@ -114,6 +116,8 @@ def is_of_rows(sources: Sources, carrier: Carrier) -> bool:
     name = carrier.path.rpartition(".")[2]
     for source in sources.imported_by(home) if home is not None and name.isidentifier() else ():
         for node in source.mentioning(name):
+            if isinstance(node, ast.IfExp) and _is_made_of_given(source, node, name):
+                return True
             if not isinstance(node, ast.Assign):
                 continue
             for part, value in names.paired(node):
@@ -122,6 +126,20 @@ def is_of_rows(sources: Sources, carrier: Carrier) -> bool:
                     hands = _hands_on(value, name, several=several) and not _is_averaged(sources, source, value, name)
                     if hands or _is_as_large(source, value):
                         return True
+    return False
+
+
+def _is_made_of_given(source: Source, choice: ast.IfExp, name: str) -> bool:
+    """Whether a state that is None at first is computed then of what the function is given, and of no mean of it."""
+    match choice:
+        case ast.IfExp(ast.Compare(asked, [ast.Is()], [ast.Constant(None)]), start, _) | ast.IfExp(
+            ast.Compare(asked, [ast.IsNot()], [ast.Constant(None)]), _, start
+        ):
+            function = source.function(choice)
+            own = calls.path_of(asked).rpartition(".")[2] == name and isinstance(start, ast.Call)
+            given = {*calls.parameters(function)} - {"self"} if isinstance(function, ast.FunctionDef) else set[str]()
+            reduced = {calls.name_of(one) for one in calls.within(start)} & _REDUCES
+            return own and not reduced and bool(names.reads(start) & given)
     return False
 
 
