@@ -52,13 +52,26 @@ def test_parameters_in_another_order_are_compared_where_an_optimizer_ends_with_f
 
 def test_a_step_without_a_backward_call_before_it_is_said_to_be_one() -> None:
     def of(*calls: int) -> Trace:
-        made = tuple(wire.Step(1, ((0.5, 0.5), (0.1, 0.1)), (), "SGD", calls=n, sent=n) for n in calls)
+        made = tuple(wire.Step(1, ((0.5, 0.5), (0.1, 0.1)), (), "SGD", calls=n, sent=n, turns=n) for n in calls)
         return replace(trace(), counts=(0, len(calls)), steps=made)
 
     said = "the optimizer of b makes its 2nd step without a backward call since the one before"
     edits = ((1, 1, 2), (1, 2, 3), (2, 2, 3))
     noted = [[c.note for c in differences(of(1, 2, 3), of(*calls), LIVE) if c.note] for calls in edits]
     assert noted == [[f"{said}, in the code behind 1 backward call"], [], []]
+
+
+@pytest.mark.parametrize(("turns", "late"), [(1, False), (2, True)])
+def test_terms_that_go_backward_each_by_itself_make_no_step_late(turns: int, late: bool) -> None:
+    def of(calls: int, turns: int) -> Trace:
+        numbers = ((calls * n, turns * n) for n in range(1, 5))
+        steps = (
+            wire.Step(1, ((0.5, 0.5), (0.1, 0.1)), (), "SGD", calls=sent, sent=sent, turns=most)
+            for sent, most in numbers
+        )
+        return replace(trace(), counts=(0, 4), steps=tuple(steps))
+
+    assert any(one.rhythm for one in differences(of(1, 1), of(2, turns), LIVE)) is late
 
 
 def test_what_rounding_leaves_of_nothing_comes_last() -> None:

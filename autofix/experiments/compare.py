@@ -511,14 +511,17 @@ def _ordinal(number: int) -> str:
 def _rhythm(reference: wire.Trace, wanted: list[wire.Step], got: list[wire.Step]) -> Iterator[Change]:
     """How many backward calls lie between the steps of one optimizer: more, or none, is another training.
 
-    More derivatives alone are none: they leave nothing for a step.
+    More derivatives alone are none: they leave nothing for a step. Nor are terms of a loss that go backward each by
+    itself, as long as none of their places does so more often.
     """
     before, mine = 0, 0
     period = max((b.calls - a.calls for a, b in pairwise(wanted)), default=wanted[0].calls if wanted else 0)
     sends = max((b.sent - a.sent for a, b in pairwise(wanted)), default=wanted[0].sent if wanted else 0)
+    turns = max((b.turns - a.turns for a, b in pairwise(wanted)), default=wanted[0].turns if wanted else 0)
     for number, (want, have) in enumerate(zip(wanted, got, strict=False)):
         # A step that an edit moves behind another backward is late by less than a period, however often.
         late = have.calls - want.calls > period and have.sent - want.sent > sends
+        late = late and have.turns - want.turns > turns
         # One whose gradient an edit had made before, and put aside, is no step more of the same gradient.
         again = have.calls == mine < want.calls > before
         if late or again:

@@ -42,7 +42,9 @@ class Witness(Listener):
         self._owned: set[int] = set()
         self._asked_for = Remembered[None]()
         """Leaves by which a derivative was taken: one that is asked for again may be a weight, updated by hand."""
-        self._calls = self._sent = 0
+        self._calls = 0
+        self._sent = Counter[Raw]()
+        """How many backward calls left gradient in leaves, by where they were made."""
         self._latest: Raw = ()
         """Where the latest backward was called."""
         self._shapes: dict[int, str] = {}
@@ -83,12 +85,13 @@ class Witness(Listener):
         self._losses, self._by_data = [], []
         gradients, shape = self._gradients.pop(index), self._shapes.pop(index, "")
         off = tuple(place for place, one in enumerate(parameters(optimizer)) if not one.requires_grad)
-        step = wire.Step(index, gradients, changes, _settings(optimizer), losses, self._calls, shape, off, self._sent)
+        step = wire.Step(index, gradients, changes, _settings(optimizer), losses, self._calls, shape, off)
+        step = replace(step, sent=self._sent.total(), turns=max(self._sent.values(), default=0))
         self.steps.append(replace(step, by_data=by_data, outdated=self._outdated.pop(index)))
 
     def backward(self, call: Call) -> None:
         self._calls += 1
-        self._sent += call.accumulate
+        self._sent[call.stack] += call.accumulate
         self._latest = call.stack
         with quiet():
             pairs = zip(call.roots, call.gradients, strict=False)

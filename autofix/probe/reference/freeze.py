@@ -243,11 +243,11 @@ class Freeze(Perturb):
             for leaf in mine:
                 self._put_back(leaf)
         self._courses.taken_back(mine)
-        if self._drift and not any(self._taps.counts):
+        if self._drift and not self._stepping():
             self._count_by_hand(mine)
 
     def _count_by_hand(self, mine: list[torch.Tensor]) -> None:
-        """Without optimizers: which leaves are written in each round shows where one of them is written again."""
+        """Without an optimizer that steps: which leaves a round writes shows where one of them is written again."""
         keys = {self._firsts.get(id(leaf), id(leaf)) for leaf in mine}
         if keys & self._written and not self._rounds:
             self._rounds, self._written = set(self._written), set()

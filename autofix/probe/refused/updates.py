@@ -22,6 +22,7 @@ from .overwritten import Overwritten
 from .steps_by_hand import StepsByHand
 
 _SCALES = frozenset(("mul", "div", "truediv", "true_divide"))
+_MOVES = frozenset(("add", "sub"))
 
 
 class Updates(Listener):
@@ -47,6 +48,8 @@ class Updates(Listener):
         """What has gradients that no step has used."""
         self._scaled = ""
         """What was scaled then by a number made of itself, and of nothing but other such."""
+        self._scheduled = ""
+        """What an optimizer owns and has stepped, and a plain number moves."""
         self._of_caller = ""
         """A leaf that no optimizer owns, and that a module wrote to."""
         self._in_forward = False
@@ -77,7 +80,11 @@ class Updates(Listener):
         values = [one for one in (*args, *kwargs.values()) if isinstance(one, torch.Tensor) and one is not target]
         behind = {id(leaf): leaf for leaf in graph.leaves_of(values, graph.sends)}
         made_of = {key: leaf for key, leaf in behind.items() if leaf is not target}
-        scales = short_name(name_of(func)).strip("_").removeprefix("i") in _SCALES
+        name = short_name(name_of(func)).strip("_").removeprefix("i")
+        scales = name in _SCALES
+        by_number = name in _MOVES or (scales and target.numel() == 1)
+        if by_number and self._steps and id(target) in self._owned and all(map(_is_number, values)):
+            self._scheduled = self._names.name(target, "a leaf")
         if scales and id(target) in behind and self._waiting.issuperset(behind):
             self._scaled = self._names.name(target, "a leaf")
         self._made_of |= made_of
@@ -116,7 +123,12 @@ class Updates(Listener):
         facts += [wire.Fact("written-in-forward", "")] * self._in_forward
         facts += [wire.Fact("added-to-number", self._added)] * bool(self._added)
         facts += [wire.Fact("scaled-by-itself", self._scaled)] * bool(self._scaled)
+        facts += [wire.Fact("moved-by-number", self._scheduled)] * bool(self._scheduled)
         facts += [wire.Fact("written-by-module", self._of_caller)] * bool(self._of_caller)
         facts += [wire.Fact("written-as-copy", self._written_as_copy)] * bool(self._written_as_copy)
         facts += self._overwritten.facts() + self._by_hand.facts(self._owned) + self._moving.facts(self._owned)
         return {"facts": facts + self._entries.facts(self._owned)}
+
+
+def _is_number(value: torch.Tensor) -> bool:
+    return value.dim() == 0 and not value.requires_grad

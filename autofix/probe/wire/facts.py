@@ -28,7 +28,7 @@ class Fact:
     # averaged | constant-was-stepped | counted | derivative-is-plain | divided-by-itself | flag-holds |
     # flag-is-bypassed | flag-is-lost | holds-two | leaf-of-result | loss-rebuilds-input | own-output-read |
     # module-flag-on | module-flag-off | module-flag-is-read | array-is-compared |
-    # written-by-module |
+    # written-by-module | moved-by-number |
     # stays-frozen | scaled-by-itself | steps-by-hand | one-sided | layer-is-result | went-before, or a suspicion
     name: str
     subject: str

@@ -23,6 +23,7 @@ class Step:
     shape: str = ""  # of the graph that led to the parameters; only where asked for
     off: tuple[int, ...] = ()  # the places of the parameters that require no gradient
     sent: int = 0  # of the backward calls, those that left gradient in leaves
+    turns: int = 0  # of these, those of the place that made most of them
     places: tuple[int, ...] = ()  # without an optimizer: of the leaves that it reached, among all that are named
     by_data: tuple[int, ...] = ()  # the places of the losses of which only a derivative by data was taken
     outdated: bool = False  # what sent its gradient applied parameters that were stepped since; of several optimizers
