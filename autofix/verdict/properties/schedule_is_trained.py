@@ -58,7 +58,7 @@ def without_gradient(text: str) -> tuple[str, str]:
 
 class ScheduleIsTrained(Property):
     sentence = (
-        "the code moves {subject} by numbers, as a schedule does, and an optimizer trains it, too, which moves it off the "
+        "the code moves {subject} by numbers, as a schedule does. An optimizer trains it, too, and moves it off the "
         "schedule. `requires_grad=False` keeps it from being trained"
     )
     raises = tuple(Example(text, *without_gradient(text)) for text in (ADDED, SCALED, BY_METHOD))
