@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from autofix.probe.wire import Origin
 from autofix.search import leaves
 from autofix.search.rule import Cause, Declined, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
-from autofix.syntax import blocks, names
+from autofix.syntax import blocks, modes, names
 from autofix.syntax.edits import Step, insert_after, insert_before, own_name
 
 WHY_PART = "The gradient of a part is the same part of the gradient of the whole, which is a leaf."
@@ -68,6 +68,33 @@ for _ in range(4):
     opt.step()
 with torch.no_grad():
     print(net.eval()(torch.randn(5, 3)).sum().item())
+! the result is made in an evaluation, too
+class Unrolled(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.cell = nn.RNNCell(2, 3)
+
+    def forward(self, x):
+        h, states = torch.zeros(5, 3), []
+        for row in x:
+            h = self.cell(row, h)
++            if h.requires_grad:
++                h.retain_grad()
+            states.append(h)
+        return states
+
+
+net = Unrolled()
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(3):
+    for _ in range(2):
+        states = net(torch.randn(4, 5, 2))
+        opt.zero_grad()
+        states[-1].square().mean().backward()
+        print([h.grad.norm().item() for h in states])
+        opt.step()
+    with torch.no_grad():
+        print(net(torch.randn(4, 5, 2))[-1].mean().item())
 ! unsafe: the code does not say that the network is not to learn by what a round refines
 net, head = torch.nn.Linear(3, 2), torch.nn.Linear(2, 1)
 opt = torch.optim.SGD([*net.parameters(), *head.parameters()], lr=0.1)
@@ -142,6 +169,9 @@ h.requires_grad = False
                     for kept in _stored(maker, made, name):
                         yield self._asked(insert_before(maker, kept, [f"{name}.retain_grad()"]), 9)
                     yield self._asked(insert_after(maker, made, [f"{name}.retain_grad()"]), 10)
+                    if _is_evaluated(maker, made, diagnosis, sources):
+                        lines = [f"if {name}.requires_grad:", f"    {name}.retain_grad()"]
+                        yield self._asked(insert_after(maker, made, lines), 11)
 
     def _moved(self, diagnosis: Diagnosis, sources: Sources) -> Iterator[Proposal]:
         """A leaf of each variable that a loop moves by hand, `x = x - rate * x.grad`, at the top of its body."""
@@ -155,6 +185,14 @@ h.requires_grad = False
 
     def _asked(self, edits: list[Step], later: int) -> Proposal:
         return self.propose(edits, WHY_RETAIN, later=later)
+
+
+def _is_evaluated(maker: Source, made: ast.stmt, diagnosis: Diagnosis, sources: Sources) -> bool:
+    """Whether a result may be made without gradient, too: in a function of a program that switches gradients off."""
+    stack = diagnosis.failure.stack
+    if maker.function(made) in [source.function(node) for _, source, node in sources.nodes(stack)]:
+        return False
+    return any(modes.switches_off(node) for source in sources.reached(stack) for node in source.walk())
 
 
 def _own_step(statement: ast.stmt) -> str:

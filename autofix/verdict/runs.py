@@ -444,13 +444,19 @@ class Runs:
         return None
 
     def dies_further(self, reading: Reading) -> str:
-        """Of what that is autograd's the edited script dies as it goes on, where the code died there, too; else ''."""
+        """Of what the edited script dies as it goes on, where the code died there, too; '' if it does not.
+
+        That is said of what is autograd's, and of what comes before the code died.
+        """
         leads = (RunSpec.reference(reading, treatment, Intervention.FURTHER) for treatment in WAYS)
-        if not any(made is not None and made.outcome == "failed" for made in map(self.case.pool.made, leads)):
+        made = [run for run in map(self.case.pool.made, leads) if run is not None and run.outcome == "failed"]
+        edited = (
+            self.case.pool.get(replace(RunSpec.edited(self.files), intervention=Intervention.FURTHER)) if made else None
+        )
+        if edited is None or edited.failure is None or edited.outcome != "failed":
             return ""
-        edited = self.case.pool.get(replace(RunSpec.edited(self.files), intervention=Intervention.FURTHER))
-        failure = edited.failure if edited.outcome == "failed" else None
-        return failed_with(edited) if failure is not None and (failure.in_backward or failure.kind) else ""
+        before = all(edited.backward_count < one.backward_count for one in made)
+        return failed_with(edited) if before or edited.failure.in_backward or edited.failure.kind else ""
 
     def sharing(self, reading: Reading) -> tuple[wire.Trace, wire.Trace]:
         """The edited script as it goes on with arrays that keep their values, and with those that follow weights."""
