@@ -91,6 +91,20 @@ for _ in range(4):
 -    later = copy.deepcopy(state)
 +    later = {**state, "h": state["h"].clone()}
     train: (cell(torch.ones(1, 2), later["h"]) - 1).pow(2).sum()
+! unsafe: a loss is made of a copy that holds lists
+class Cache:
+    def __init__(self):
+        self.keys = []
+
+
+cell = torch.nn.GRUCell(2, 3)
+opt = torch.optim.SGD(cell.parameters(), lr=0.1)
+for _ in range(4):
+    cache = Cache()
+    cache.keys.append(cell(torch.randn(1, 2)))
+-    branch = copy.deepcopy(cache)
++    branch = copy.deepcopy(cache, {id(t): t.clone() for t in (*cache.keys,)})
+    train: (cell(torch.ones(1, 2), branch.keys[0]) - 1).pow(2).sum() + cache.keys[0].square().sum()
 ! the forward computes it anew
 class Normed(torch.nn.Module):
     def __init__(self):
@@ -222,12 +236,14 @@ kept = copy.deepcopy(made())
 
     def _dropped(self, source: Source, node: ast.Call, below: Sequence[Carrier]) -> Iterator[Proposal]:
         """Tensors dropped before the copy, or copied without their graphs by the memo of `deepcopy`."""
-        if not all(one.kind == "tensor" for one in below):
+        if not all(one.kind == "tensor" or nested.is_flat(one.kind) for one in below):
             return
-        edits = insert_before(source, source.statement(node), [f"{one.path} = None" for one in below])
-        yield self.propose(edits, WHY, title="Drop the kept result before the copy", later=3)
+        if all(one.kind == "tensor" for one in below):
+            edits = insert_before(source, source.statement(node), [f"{one.path} = None" for one in below])
+            yield self.propose(edits, WHY, title="Drop the kept result before the copy", later=3)
         if calls.known(source, node.func, ("copy",)) == "deepcopy" and len(node.args) == 1 and not node.keywords:
-            paths = ", ".join(one.path for one in below) + "," * (len(below) == 1)
+            spread = [f"{'*' * nested.is_flat(one.kind)}{one.path}" for one in below]
+            paths = ", ".join(spread) + "," * (len(below) == 1)
             for value, why, title, later in _COPIES:
                 memo = f"{{id(t): {value} for t in ({paths})}}"
                 edits = replace(source, node, f"{source.segment(node.func)}({source.segment(node.args[0])}, {memo})")
