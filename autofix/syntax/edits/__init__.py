@@ -29,6 +29,7 @@ from autofix.syntax.edits.names.lent_leaf import lent_leaf
 from autofix.syntax.edits.names.own_name import own_name, takes_name_of_leaf
 from autofix.syntax.edits.names.put_by import put_by
 from autofix.syntax.edits.names.second_name import second_is_met, second_links, second_name, written_name
+from autofix.syntax.edits.names.written_gradient import unread_gradient
 from autofix.syntax.edits.out_of_place import clone_before, not_inplace, out_of_place, value_after
 from autofix.syntax.edits.own_copy import own_copy
 from autofix.syntax.edits.passes.begun import Begun, begun

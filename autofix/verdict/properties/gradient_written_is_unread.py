@@ -15,11 +15,7 @@ parameter behind is meant.
 
 from __future__ import annotations
 
-import ast
-
-from autofix.syntax.calls import name_of, path_of, within
-from autofix.syntax.source import Source
-from autofix.syntax.writes import written_part
+from autofix.syntax.edits import unread_gradient
 from autofix.verdict.property import Evidence, Example, Finding, Property
 
 SCALED = """\
@@ -41,7 +37,6 @@ FIRST = SCALED.replace("WRITTEN", "size = points.grad.norm()\n    points.grad.mu
 CLEARED = SCALED.replace("WRITTEN", "points.grad.zero_()")
 SHOWN = SCALED.replace("WRITTEN", "print(points.grad.abs().mean().item())")
 KEPT = ("    loss =", "    points.retain_grad()\n    loss =")
-_CLEARS = frozenset({"zero_"})
 
 
 class GradientWrittenIsUnread(Property):
@@ -56,23 +51,6 @@ class GradientWrittenIsUnread(Property):
         place = evidence.failure.stack[:1]
         names = [one.name for one in evidence.trace.origins if one.kind == "nonleaf"]
         for _, source, node in evidence.sources.nodes(place if names and evidence.looks_at_gradient else ()):
-            if _is_written(source, statement := source.statement(node)) and not _is_read(source, statement):
+            if unread_gradient(source, source.statement(node)):
                 return self.found(place, name=names[0])
         return None
-
-
-def _gradient(source: Source, statement: ast.stmt) -> str:
-    """The path of the gradient that a statement writes in place: `x.grad` of `x.grad.mul_(2)`; '' if it is none."""
-    path = path_of(written_part(source, statement))
-    return path if path.endswith(".grad") else ""
-
-
-def _is_written(source: Source, statement: ast.stmt) -> bool:
-    return bool(_gradient(source, statement)) and not any(name_of(one) in _CLEARS for one in within(statement))
-
-
-def _is_read(source: Source, statement: ast.stmt) -> bool:
-    """Whether another statement of the file mentions a gradient by that name."""
-    name = _gradient(source, statement).split(".")[-2]
-    found = (one for one in source.walk() if isinstance(one, ast.Attribute) and one.attr == "grad")
-    return any(path_of(one).split(".")[-2:-1] == [name] and source.statement(one) is not statement for one in found)
