@@ -22,6 +22,8 @@ _MOST_PLACES = 4
 """Places that may each have lost a graph, beyond which nobody tries which of them did."""
 _FROZEN = ("frozen", "born")
 """What may be meant to have no graph, beside another place that lost one."""
+_CUTS = {"keep", "grad"}
+"""What a reference does where values alone were kept, by a line or by a mode: of both, one may be meant."""
 _ACTIONS = dict.fromkeys(("detach", "data", "item", "rebuilt", "copied", "copied_along", "wrapped"), "keep") | {
     "no_grad": "grad", "derivative": "create", "plain": "require", "born": "require", "frozen": "unfreeze",
 }  # fmt: skip
@@ -106,7 +108,8 @@ def _lost(origins: list[wire.Origin]) -> tuple[tuple[wire.Site, ...], ...]:
     sites = tuple(dict.fromkeys((*asleep, *found)))
     frozen = tuple(site for site in sites if site.action == "unfreeze")
     others = [site for site in sites if site not in frozen]
-    if len({site.action for site in others}) > 1 or any(not one.action for one in others) or len(sites) > _MOST_PLACES:
+    actions = {site.action for site in others}
+    if (len(actions) > 1 and actions != _CUTS) or "" in actions or len(sites) > _MOST_PLACES:
         return ()
     if {site.action for site in sites} == {"require"}:  # all that an optimizer owns learns
         return (sites,)
