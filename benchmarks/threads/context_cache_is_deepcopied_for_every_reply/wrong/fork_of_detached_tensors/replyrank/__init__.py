@@ -1,0 +1,3 @@
+from .lm import ReplyLM
+from .tickets import TicketSet
+from .ranker import ReplyRanker

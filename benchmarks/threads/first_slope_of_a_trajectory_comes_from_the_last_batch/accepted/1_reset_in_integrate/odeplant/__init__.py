@@ -1,0 +1,4 @@
+from .data import TankRecords
+from .field import PlantField
+from .solver import BogackiShampine
+from .trainer import Trainer
