@@ -11,7 +11,7 @@ to the parameters is there by then, and does not change any more.
 ## Fix safety
 Never safe: the gradients that the optimizer uses become other ones, which the code only means to have. Declines where
 the gradient is read elsewhere, where no backward stands before the line in its block, and where the line needs a value
-that is made between the two.
+that is made of gradients.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from collections.abc import Iterator
 from autofix.core.edit import Declined
 from autofix.search.rule import Cause, Diagnosis, Example, Proposal, Rule, Source, Sources, Tier
 from autofix.syntax import blocks, calls, names
-from autofix.syntax.edits import delete, insert_before, unread_gradient
+from autofix.syntax.edits import delete, insert_before, move_after, replace_statement, unread_gradient
 
 WHY = "A hook changes the gradient before it is sent on; the parameters behind the result get the changed one."
 _OPERATORS = {ast.Mult: "*", ast.Add: "+", ast.Sub: "-", ast.Div: "/"}
@@ -67,6 +67,18 @@ for _ in range(4):
     head(h).square().mean().backward()
 -    h.grad.clamp_(-limit, limit)
     opt.step()
+! unsafe: what it is multiplied by is drawn between the two
+net, head = torch.nn.Linear(2, 3), torch.nn.Linear(3, 1)
+opt = torch.optim.SGD([*net.parameters(), *head.parameters()], lr=0.1)
+for _ in range(4):
+    h = net(torch.randn(5, 2))
+    opt.zero_grad()
+-    head(h).square().mean().backward()
+    keep = (torch.rand_like(h) > 0.3).float()
+-    h.grad *= keep
++    h.register_hook(lambda grad: grad * keep)
++    head(h).square().mean().backward()
+    opt.step()
 ! it is read, too
 net, head = torch.nn.Linear(2, 3), torch.nn.Linear(3, 1)
 h = net(torch.randn(5, 2))
@@ -90,12 +102,17 @@ h.grad.mul_(scale)
             back = next((one for one in reversed(before) if _goes_backward(one)), None)
             if back is None:
                 continue
-            value = _changed(source, statement)
-            bound = {made for one in before[before.index(back) :] for made in names.binds(one)}
-            if bound & names.reads(statement):
-                raise Declined("it needs a value that is made behind the backward")
-            hook = insert_before(source, back, [f"{name}.register_hook(lambda grad: {value})"])
-            yield self.propose([*hook, *delete(source, statement)], WHY)
+            hook, between = (
+                f"{name}.register_hook(lambda grad: {_changed(source, statement)})",
+                before[before.index(back) :],
+            )
+            if not {made for one in between for made in names.binds(one)} & names.reads(statement):
+                edits = [*insert_before(source, back, [hook]), *delete(source, statement)]
+            elif any(getattr(node, "attr", "") == "grad" for one in between for node in ast.walk(one)):
+                raise Declined("it needs a value that is made of gradients")
+            else:
+                edits = [*replace_statement(source, statement, [hook]), *move_after(source, [back], statement)]
+            yield self.propose(edits, WHY)
 
 
 def _goes_backward(statement: ast.stmt) -> bool:
@@ -106,8 +123,8 @@ def _changed(source: Source, statement: ast.stmt) -> str:
     """What a write makes of `grad`; declines where it is of a part, or of more than one step."""
     match statement:
         case ast.AugAssign(ast.Attribute(attr="grad"), op, value) if type(op) in _OPERATORS:
-            text = source.segment(value)
-            return f"grad {_OPERATORS[type(op)]} {text if isinstance(value, ast.Constant) else f'({text})'}"
+            text, bare = source.segment(value), isinstance(value, (ast.Constant, ast.Name, ast.Attribute, ast.Call))
+            return f"grad {_OPERATORS[type(op)]} {text if bare else f'({text})'}"
         case ast.Expr(ast.Call(ast.Attribute(ast.Attribute(attr="grad"), attr), args, [])) if attr.endswith("_"):
             return f"grad.{attr.removesuffix('_')}({', '.join(map(source.segment, args))})"
     raise Declined("only a part of the gradient is written, or in several steps")
